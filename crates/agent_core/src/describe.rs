@@ -1,0 +1,458 @@
+//! What an agent is shown: the exposed projection, and, where armed, the whole tree.
+
+use std::{collections::HashMap, rc::Rc, sync::Arc};
+
+use crate::{
+    authorise::{No, Refusal, Target, View, Why, find, find_window},
+    id::{ROOT_ID, automatic_id},
+    node::{Frame, LiveTree, States},
+    role::Role,
+    standing::{Standing, Standings, name, role},
+    surface::{Exposed, Surface, allowed_now, own_text, project, states},
+    tag::Tag,
+    turn::{Answer, Call},
+    verb::VerbSet,
+};
+
+/// The most nodes in one reply.
+pub const MAX_NODES: usize = 500;
+/// About the most bytes in one reply.
+pub const MAX_BYTES: usize = 256 << 10;
+/// The most of a name that is shown, in graphemes.
+pub const MAX_NAME: usize = 200;
+/// The most of a value that is shown, in graphemes.
+pub const MAX_VALUE: usize = 2_000;
+
+/// Which parts of a node are asked for, beyond the five that always come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Include {
+    /// Its value, and its version where it is text.
+    pub value: bool,
+    /// Its states that are not the default.
+    pub state: bool,
+    /// The verbs that a call would be allowed now.
+    pub actions: bool,
+    /// Its frame.
+    pub frame: bool,
+}
+
+/// What is to be described.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Describe {
+    /// The whole tree instead of the exposed nodes. Whether the app armed that, the server has
+    /// asked before.
+    pub full: bool,
+    /// One window only, by its id.
+    pub window: Option<String>,
+    /// One node and what is below it, by its id.
+    pub root: Option<String>,
+    /// How many levels below the root; all, if `None`.
+    pub depth: Option<usize>,
+    /// How many nodes; [`MAX_NODES`], if `None`.
+    pub limit: Option<usize>,
+    /// Which parts.
+    pub include: Include,
+}
+
+/// One node as it is described. Texts are whole; whoever writes them to a reply cuts them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Described {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Its role.
+    pub role: Role,
+    /// Its accessible name.
+    pub name: String,
+    /// Whether an acting verb other than `scroll_to` and `focus` would be allowed now.
+    pub actionable: bool,
+    /// The index of its parent in the list.
+    pub parent: Option<usize>,
+    /// How many direct exposed children were left out.
+    pub omitted: u64,
+    /// Its value, if asked for.
+    pub value: Option<String>,
+    /// Its text's version, if asked for.
+    pub version: Option<u64>,
+    /// Its states, if asked for.
+    pub states: States,
+    /// What a call would be allowed now, if asked for.
+    pub actions: VerbSet,
+    /// Where it is, if asked for.
+    pub frame: Option<Frame>,
+    /// For a lazy list, how many rows it stands for.
+    pub size: Option<u64>,
+    /// In a full description only.
+    pub full: Option<Full>,
+}
+
+/// What a full description adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Full {
+    /// The toolkit's name for its class.
+    pub class: String,
+    /// Whether it is exposed.
+    pub exposed: bool,
+    /// Its own text, unless secret.
+    pub text: Option<String>,
+}
+
+/// A description.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// The revision it is of.
+    pub revision: u64,
+    /// `false` when a limit cut it.
+    pub complete: bool,
+    /// The nodes, in pre-order.
+    pub nodes: Vec<Described>,
+}
+
+impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
+    /// Describes what is there now. [`settle`](Surface::settle) first, so that the revision is
+    /// that of what is shown. The exposed projection costs the exposed nodes and their depth, a
+    /// full description the whole tree.
+    ///
+    /// # Errors
+    /// If `root` or `window` name nothing that can be described.
+    pub fn describe<L: LiveTree<Key = K>>(
+        &mut self,
+        live: &L,
+        describe: &Describe,
+        view: View,
+    ) -> Result<Description, No> {
+        let mut standings = Standings::new(live);
+        let window = match &describe.window {
+            None => None,
+            Some(window) => Some(find_window(&mut standings, window, view)?),
+        };
+        let root = match &describe.root {
+            None => None,
+            Some(root) => {
+                let target = Target {
+                    id: root.clone(),
+                    window: describe.window.clone(),
+                };
+                let (node, standing) = find(&mut standings, &target, view)?;
+                if standing.inherited.contains(States::HIDDEN) {
+                    return Err(Refusal::why(Why::Hidden).into());
+                }
+                Some(node)
+            }
+        };
+        let all = if describe.full {
+            whole(&mut standings, window, root)
+        } else {
+            exposed(&mut standings, window, root)
+        };
+        let chosen = choose(&all, describe, |item| self.weight(&mut standings, item));
+        let mut complete = true;
+        // From an index in all nodes to one in the reply.
+        let mut index = HashMap::new();
+        let mut nodes: Vec<Described> = Vec::new();
+        for (at, item) in all.iter().enumerate() {
+            match chosen.get(at) {
+                Some(Choice::In) => {
+                    index.insert(at, nodes.len());
+                    let parent = item.parent.and_then(|parent| index.get(&parent).copied());
+                    let mut node = self.node(&mut standings, item, describe);
+                    node.parent = parent;
+                    nodes.push(node);
+                }
+                out => {
+                    complete &= out == Some(&Choice::TooDeep);
+                    if let Some(parent) = item.parent.and_then(|parent| index.get(&parent))
+                        && let Some(parent) = nodes.get_mut(*parent)
+                    {
+                        parent.omitted += 1;
+                    }
+                }
+            }
+        }
+        Ok(Description {
+            revision: self.revision(),
+            complete,
+            nodes,
+        })
+    }
+
+    /// Answers a call that only looks. `None` if it acts: that is for the backend, which
+    /// [authorises](Surface::authorise) and performs it.
+    pub fn read<L: LiveTree<Key = K>>(
+        &mut self,
+        live: &L,
+        call: &Call,
+        view: View,
+    ) -> Option<Answer> {
+        let answer = match call {
+            Call::Describe(describe) => self.describe(live, describe, view).map(Answer::Described),
+            Call::GetText {
+                target,
+                from,
+                limit,
+            } => self
+                .read_text(live, target, *from, *limit, view)
+                .map(Answer::Text),
+            Call::Act { .. } => return None,
+        };
+        Some(answer.unwrap_or_else(Answer::from))
+    }
+
+    fn node<L: LiveTree<Key = K>>(
+        &mut self,
+        standings: &mut Standings<'_, L>,
+        item: &Item<K>,
+        describe: &Describe,
+    ) -> Described {
+        let live = standings.live();
+        let (node, standing) = (item.node, &item.standing);
+        let include = describe.include;
+        let facts = live.facts(node);
+        let role = role(live, node);
+        let mut states = states(live, node, standing);
+        let mut actions = allowed_now(facts.offers, standing.ceiling, states);
+        if item.duplicate {
+            states |= States::DUPLICATE;
+            actions = VerbSet::empty();
+        }
+        let exposed = standing.id.is_some();
+        if !exposed {
+            actions = VerbSet::empty();
+        }
+        let text = ((include.value && role.has_value()) || describe.full)
+            .then(|| own_text(live, node, standing))
+            .flatten();
+        let version = (include.value && role.is_text_field() && exposed).then(|| {
+            self.versions
+                .look(node, live.text_stamp(node), text.as_deref())
+        });
+        Described {
+            id: item.id.clone(),
+            role,
+            name: name(standings, node, standing),
+            actionable: actions.intersects(VerbSet::CONSEQUENTIAL),
+            parent: None,
+            omitted: 0,
+            value: text.clone().filter(|_| include.value && role.has_value()),
+            version,
+            states: if include.state {
+                states
+            } else {
+                States::empty()
+            },
+            actions: if include.actions {
+                actions
+            } else {
+                VerbSet::empty()
+            },
+            frame: if include.frame || describe.full {
+                live.frame(node)
+            } else {
+                None
+            },
+            size: facts.size,
+            full: describe.full.then(|| Full {
+                class: facts.class.into_owned(),
+                exposed,
+                text,
+            }),
+        }
+    }
+
+    /// About how many bytes a node takes in a reply.
+    fn weight<L: LiveTree<Key = K>>(
+        &self,
+        standings: &mut Standings<'_, L>,
+        item: &Item<K>,
+    ) -> usize {
+        let name = name(standings, item.node, &item.standing);
+        120 + item.id.len() + name.len().min(MAX_NAME * 32)
+    }
+}
+
+/// One candidate for a description.
+struct Item<K> {
+    node: K,
+    id: Arc<str>,
+    standing: Rc<Standing<K>>,
+    duplicate: bool,
+    /// The index of its parent among the candidates.
+    parent: Option<usize>,
+    /// How many levels below the root.
+    level: usize,
+}
+
+/// The exposed nodes that are shown, each under its nearest exposed ancestor.
+fn exposed<L: LiveTree>(
+    standings: &mut Standings<'_, L>,
+    window: Option<L::Key>,
+    root: Option<L::Key>,
+) -> Vec<Item<L::Key>> {
+    let mut items: Vec<Item<L::Key>> = Vec::new();
+    let mut index: HashMap<L::Key, usize> = HashMap::new();
+    for Exposed {
+        node,
+        standing,
+        duplicate,
+    } in project(standings, |_| ())
+    {
+        let Some(id) = standing.id.clone() else {
+            continue;
+        };
+        if standing.inherited.contains(States::HIDDEN)
+            || window.is_some_and(|window| window != standing.window)
+        {
+            continue;
+        }
+        let within = standing.within.as_ref().map(|(within, _)| *within);
+        let parent = within.and_then(|within| index.get(&within).copied());
+        if root.is_some_and(|root| root != node) && parent.is_none() {
+            continue;
+        }
+        let is_root = root == Some(node);
+        let parent = if is_root { None } else { parent };
+        let level = parent
+            .and_then(|parent| items.get(parent))
+            .map_or(0, |parent| parent.level + 1);
+        index.insert(node, items.len());
+        items.push(Item {
+            node,
+            id,
+            standing,
+            duplicate,
+            parent,
+            level,
+        });
+    }
+    items
+}
+
+/// The whole tree but for what is excluded, with automatic ids where the developer gave none.
+fn whole<L: LiveTree>(
+    standings: &mut Standings<'_, L>,
+    window: Option<L::Key>,
+    root: Option<L::Key>,
+) -> Vec<Item<L::Key>> {
+    let live = standings.live();
+    let mut claims: HashMap<(L::Key, Arc<str>), u32> = HashMap::new();
+    let mut items: Vec<Item<L::Key>> = Vec::new();
+    let tops = match (root, window) {
+        (Some(root), _) => vec![root],
+        (None, Some(window)) => vec![window],
+        (None, None) => live.windows(),
+    };
+    // Depth first, with a stack of our own: (node, parent's index, automatic id).
+    let mut open = places(live, ROOT_ID, tops, None);
+    open.reverse();
+    while let Some((node, automatic, parent)) = open.pop() {
+        let Some(standing) = standings.of(node) else {
+            continue;
+        };
+        if standing.is_excluded() {
+            continue;
+        }
+        let own = live.tag(node).filter(|tag| tag.fault().is_none());
+        let id: Arc<str> = match (&standing.id, own.and_then(Tag::get_id)) {
+            (Some(id), _) => id.clone(),
+            (None, Some(id)) => id.into(),
+            (None, None) => automatic.into(),
+        };
+        if standing.id.is_some() {
+            *claims.entry((standing.window, id.clone())).or_default() += 1;
+        }
+        let level = parent
+            .and_then(|parent: usize| items.get(parent))
+            .map_or(0, |parent| parent.level + 1);
+        let at = items.len();
+        let mut inside = places(live, &id, live.children(node), Some(at));
+        inside.reverse();
+        open.extend(inside);
+        items.push(Item {
+            node,
+            id,
+            standing,
+            duplicate: false,
+            parent,
+            level,
+        });
+    }
+    for item in &mut items {
+        item.duplicate = claims
+            .get(&(item.standing.window, item.id.clone()))
+            .is_some_and(|n| *n > 1);
+    }
+    items
+}
+
+/// The automatic ids of some siblings: their role and how many of that role come before.
+fn places<L: LiveTree>(
+    live: &L,
+    parent: &str,
+    siblings: Vec<L::Key>,
+    index: Option<usize>,
+) -> Vec<(L::Key, String, Option<usize>)> {
+    let mut counts: HashMap<Role, usize> = HashMap::new();
+    siblings
+        .into_iter()
+        .map(|node| {
+            let role = role(live, node);
+            let count = counts.entry(role).or_default();
+            let id = automatic_id(parent, role, *count);
+            *count += 1;
+            (node, id, index)
+        })
+        .collect()
+}
+
+/// Whether an automatic id names a place in the tree now. Costs the tree: it is asked only
+/// where the app armed the whole of it.
+pub(crate) fn has_place<L: LiveTree>(live: &L, id: &str) -> bool {
+    let mut standings = Standings::new(live);
+    whole(&mut standings, None, None)
+        .iter()
+        .any(|item| &*item.id == id)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    In,
+    /// Below the depth that was asked for: what was asked for is complete without it.
+    TooDeep,
+    /// Cut by a limit.
+    Cut,
+}
+
+/// Which candidates go into the reply: level by level, until a limit is hit (rule 10).
+fn choose<K>(
+    all: &[Item<K>],
+    describe: &Describe,
+    mut weight: impl FnMut(&Item<K>) -> usize,
+) -> Vec<Choice> {
+    let limit = describe.limit.unwrap_or(MAX_NODES).min(MAX_NODES);
+    let depth = describe.depth.unwrap_or(usize::MAX);
+    let mut choices = vec![Choice::Cut; all.len()];
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|at| all.get(*at).map_or(0, |item| item.level));
+    let (mut nodes, mut bytes, mut full) = (0, 0, false);
+    for at in order {
+        let (Some(item), Some(choice)) = (all.get(at), choices.get_mut(at)) else {
+            continue;
+        };
+        if item.level > depth {
+            *choice = Choice::TooDeep;
+            continue;
+        }
+        if full || nodes == limit {
+            full = true;
+            continue;
+        }
+        let weight = weight(item);
+        if nodes > 0 && bytes + weight > MAX_BYTES {
+            full = true;
+            continue;
+        }
+        nodes += 1;
+        bytes += weight;
+        *choice = Choice::In;
+    }
+    choices
+}

@@ -1,0 +1,203 @@
+//! The gate in front of every request: a pure predicate, asked before anything looks at the UI
+//! and again when an action enters the UI thread (rule 2).
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use crate::verb::Verb;
+
+/// How a request reaches the app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// From an assistant that is part of the app.
+    InApp,
+    /// From another process.
+    External,
+}
+
+/// What a consent is for. A yes to one is no yes to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The verbs, on what is exposed.
+    Surface,
+    /// The whole tree, where the app armed it.
+    Full,
+    /// The developer's inspector.
+    Inspector,
+}
+
+/// What the kernel says of the process at the other end, read when it connected.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Peer {
+    /// Its user.
+    pub uid: Option<u32>,
+    /// Its process, if it is known: never the app's own.
+    pub pid: Option<u32>,
+    /// When that process started, in the kernel's ticks since boot: with the pid it names one
+    /// process for good.
+    pub started: Option<u64>,
+    /// The program it runs.
+    pub executable: Option<PathBuf>,
+}
+
+/// One request, as a policy sees it: facts only.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// Where it comes from.
+    pub channel: Channel,
+    /// The connection it came on, unique for the run of the app.
+    pub connection: u64,
+    /// What the client calls itself: a claim, to be shown as one.
+    pub claimed_name: Option<String>,
+    /// What the kernel says of it. `None`: it can't be identified.
+    pub peer: Option<Arc<Peer>>,
+    /// The operation.
+    pub verb: Verb,
+    /// What it is part of.
+    pub scope: Scope,
+    /// The id that it names, as it came: nothing has looked whether it exists.
+    pub target: Option<String>,
+}
+
+/// Why a request was refused, for the app's own log. An agent is told no more than that it was.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The app gave no policy.
+    NoPolicy,
+    /// The policy said so, for this reason.
+    Policy(String),
+    /// The policy panicked; a refusal is what is left (rule 13).
+    PolicyPanicked,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoPolicy => write!(f, "the app gave no policy: pass a gate to the builder"),
+            Self::Policy(why) => write!(f, "{why}"),
+            Self::PolicyPanicked => write!(f, "the policy panicked"),
+        }
+    }
+}
+
+/// What the gate says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[must_use]
+pub enum Decision {
+    /// Go on.
+    Allow,
+    /// Refused.
+    Deny(Reason),
+    /// Nobody has decided yet. Where nobody is there to ask, it is a refusal.
+    Ask,
+}
+
+impl Decision {
+    /// A refusal for a reason of the policy's own.
+    pub fn deny(why: impl Into<String>) -> Self {
+        Self::Deny(Reason::Policy(why.into()))
+    }
+}
+
+type Policy = dyn Fn(&Request) -> Decision + Send + Sync;
+
+/// A policy, ready to be asked. Asking it never waits, and never fails: a policy that panics
+/// has refused (where the app is built to unwind).
+#[derive(Clone)]
+pub struct AuthGate {
+    policy: Option<Arc<Policy>>,
+}
+
+impl AuthGate {
+    /// Refuses everything: what an app has that gives no policy.
+    pub fn deny_all() -> Self {
+        Self { policy: None }
+    }
+
+    /// Asks `policy`, from any thread and from several at once. It must be pure: no I/O, no
+    /// prompt, no waiting. Anything it remembers is a snapshot in memory.
+    pub fn serve(policy: impl Fn(&Request) -> Decision + Send + Sync + 'static) -> Self {
+        Self {
+            policy: Some(Arc::new(policy)),
+        }
+    }
+
+    /// What becomes of `request`. Any thread; never waits; consent can be asked for by the
+    /// caller if this answers [`Decision::Ask`].
+    pub fn check(&self, request: &Request) -> Decision {
+        match &self.policy {
+            None => Decision::Deny(Reason::NoPolicy),
+            Some(policy) => catch_unwind(AssertUnwindSafe(|| policy(request)))
+                .unwrap_or(Decision::Deny(Reason::PolicyPanicked)),
+        }
+    }
+}
+
+impl std::fmt::Debug for AuthGate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.policy.is_some() {
+            "AuthGate::serve(..)"
+        } else {
+            "AuthGate::deny_all()"
+        })
+    }
+}
+
+impl Default for AuthGate {
+    fn default() -> Self {
+        Self::deny_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> Request {
+        Request {
+            channel: Channel::External,
+            connection: 1,
+            claimed_name: None,
+            peer: None,
+            verb: Verb::Click,
+            scope: Scope::Surface,
+            target: Some("save".into()),
+        }
+    }
+
+    #[test]
+    fn rule_2_no_policy_denies() {
+        let denied = Decision::Deny(Reason::NoPolicy);
+        assert_eq!(AuthGate::default().check(&request()), denied);
+        assert_eq!(AuthGate::deny_all().check(&request()), denied);
+    }
+
+    #[test]
+    fn the_policy_decides_on_what_the_request_holds() {
+        let gate = AuthGate::serve(|request| match request.verb {
+            Verb::Click => Decision::Allow,
+            Verb::SetText => Decision::Ask,
+            _ => Decision::deny("only clicks"),
+        });
+        assert_eq!(gate.check(&request()), Decision::Allow);
+        let with = |verb| Request { verb, ..request() };
+        assert_eq!(gate.check(&with(Verb::SetText)), Decision::Ask);
+        assert_eq!(
+            gate.check(&with(Verb::Hello)),
+            Decision::deny("only clicks")
+        );
+    }
+
+    #[test]
+    fn rule_13_a_policy_that_panics_has_refused() {
+        let gate = AuthGate::serve(|_| panic!("a fault in the policy"));
+        assert_eq!(
+            gate.check(&request()),
+            Decision::Deny(Reason::PolicyPanicked)
+        );
+    }
+}

@@ -1,0 +1,315 @@
+//! Onto the UI thread and back: jobs, their tickets, and the order in which they take turns.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use crate::{
+    authorise::{Action, Fault, No, Refusal, Target, TextRead, View},
+    describe::{Describe, Description},
+    event::Event,
+    gate::{AuthGate, Decision, Request},
+    verb::{Verb, VerbSet},
+};
+
+/// How much of a turn of the UI thread agents may take, unless a single request takes more
+/// (rule 9).
+pub const TURN_BUDGET: Duration = Duration::from_millis(4);
+
+/// What is to be done on the UI thread.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Call {
+    /// Describe the surface.
+    Describe(Describe),
+    /// Read a text.
+    GetText {
+        /// Whose.
+        target: Target,
+        /// From which character on.
+        from: Option<u64>,
+        /// How many at most.
+        limit: Option<u64>,
+    },
+    /// Act on a node.
+    Act {
+        /// On which.
+        target: Target,
+        /// How.
+        action: Action,
+    },
+}
+
+impl Call {
+    /// Which verb it is.
+    pub fn verb(&self) -> Verb {
+        match self {
+            Self::Describe(_) => Verb::DescribeUi,
+            Self::GetText { .. } => Verb::GetText,
+            Self::Act { action, .. } => action.verb(),
+        }
+    }
+
+    /// The window that it names.
+    pub fn window(&self) -> Option<&str> {
+        match self {
+            Self::Describe(describe) => describe.window.as_deref(),
+            Self::GetText { target, .. } | Self::Act { target, .. } => target.window.as_deref(),
+        }
+    }
+}
+
+/// What became of an action.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Acted {
+    /// The revision after the frame that took it.
+    pub revision: u64,
+    /// What it brought about.
+    pub events: Vec<Event>,
+    /// For an edit: the text's version now.
+    pub version: Option<u64>,
+    /// For an edit: what the widget holds, if that is not what was written, and not secret.
+    pub text: Option<String>,
+}
+
+/// The answer to a call.
+#[derive(Debug)]
+pub enum Answer {
+    /// To a description.
+    Described(Description),
+    /// To a reading.
+    Text(TextRead),
+    /// To an action: performed, and the frame that took it is over.
+    Acted(Acted),
+    /// It was not done, and this is why.
+    Refused(Refusal),
+    /// It could not be judged.
+    Fault(Fault),
+}
+
+impl From<No> for Answer {
+    fn from(no: No) -> Self {
+        match no {
+            No::Refused(refusal) => Self::Refused(refusal),
+            No::Fault(fault) => Self::Fault(fault),
+        }
+    }
+}
+
+const QUEUED: u8 = 0;
+const ENTERED: u8 = 1;
+const WITHDRAWN: u8 = 2;
+
+/// Who has a job: it is either withdrawn before it entered the UI thread, or it has entered and
+/// completes. Never both (rule 9).
+#[derive(Debug, Default)]
+pub struct Ticket(AtomicU8);
+
+impl Ticket {
+    /// Takes the job back. `false`: it has entered, and will complete. Any thread.
+    pub fn withdraw(&self) -> bool {
+        self.turn(WITHDRAWN)
+    }
+
+    /// Whether it was taken back.
+    pub fn is_withdrawn(&self) -> bool {
+        self.0.load(Ordering::Acquire) == WITHDRAWN
+    }
+
+    fn enter(&self) -> bool {
+        self.turn(ENTERED)
+    }
+
+    fn turn(&self, to: u8) -> bool {
+        self.0
+            .compare_exchange(QUEUED, to, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+}
+
+/// Where an answer goes. If it is dropped unanswered (the app is going away), the asker is told
+/// that.
+pub struct ReplyTo(Option<Box<dyn FnOnce(Answer) + Send>>);
+
+impl ReplyTo {
+    /// Answers are handed to `deliver`, which runs on the UI thread and must not wait.
+    pub fn new(deliver: impl FnOnce(Answer) + Send + 'static) -> Self {
+        Self(Some(Box::new(deliver)))
+    }
+
+    /// Answers.
+    pub fn send(mut self, answer: impl Into<Answer>) {
+        if let Some(deliver) = self.0.take() {
+            deliver(answer.into());
+        }
+    }
+}
+
+impl Drop for ReplyTo {
+    fn drop(&mut self) {
+        if let Some(deliver) = self.0.take() {
+            deliver(Answer::Fault(Fault::Closed));
+        }
+    }
+}
+
+impl std::fmt::Debug for ReplyTo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ReplyTo")
+    }
+}
+
+/// One request on its way to the UI thread.
+#[derive(Debug)]
+pub struct Job {
+    /// What is to be done.
+    pub call: Call,
+    /// Who asks, to be asked of the gate again on entry.
+    pub request: Request,
+    /// The gate.
+    pub gate: AuthGate,
+    /// What changes what they are told.
+    pub view: View,
+    /// When it may no longer begin.
+    pub deadline: Instant,
+    /// Who has it.
+    pub ticket: Arc<Ticket>,
+    /// Where the answer goes.
+    pub reply: ReplyTo,
+}
+
+impl Job {
+    /// Begins it, on the UI thread: not if it was withdrawn or is late (nothing happens late),
+    /// and not if the gate has changed its mind since (rule 2). `None`: it is over.
+    pub fn enter(self, now: Instant) -> Option<Self> {
+        if now >= self.deadline {
+            // Whoever counts the time tells the asker.
+            self.ticket.withdraw();
+        }
+        if !self.ticket.enter() {
+            self.reply.forget();
+            return None;
+        }
+        match self.gate.check(&self.request) {
+            Decision::Allow => Some(self),
+            Decision::Deny(_) | Decision::Ask => {
+                self.reply.send(Answer::Fault(Fault::Denied));
+                None
+            }
+        }
+    }
+}
+
+impl ReplyTo {
+    fn forget(mut self) {
+        self.0 = None;
+    }
+}
+
+/// The jobs that wait for the UI thread: in order within a connection, connections in rotation,
+/// so that a flood slows the flooder (rule 9). Plain data: a backend keeps it behind its lock.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    queues: HashMap<u64, VecDeque<Job>>,
+    rotation: VecDeque<u64>,
+}
+
+impl Inbox {
+    /// Adds a job at the end of its connection's queue.
+    pub fn push(&mut self, job: Job) {
+        let connection = job.request.connection;
+        let queue = self.queues.entry(connection).or_default();
+        if queue.is_empty() {
+            self.rotation.push_back(connection);
+        }
+        queue.push_back(job);
+    }
+
+    /// The next job that was not withdrawn, if it is one that `takes` agrees to; its connection
+    /// goes to the end of the rotation.
+    pub fn next_if(&mut self, takes: impl Fn(&Job) -> bool) -> Option<Job> {
+        loop {
+            let connection = *self.rotation.front()?;
+            let Some(queue) = self.queues.get_mut(&connection) else {
+                self.rotation.pop_front();
+                continue;
+            };
+            while queue.front().is_some_and(|job| job.ticket.is_withdrawn()) {
+                if let Some(job) = queue.pop_front() {
+                    job.reply.forget();
+                }
+            }
+            let job = match queue.front() {
+                Some(job) if !takes(job) => return None,
+                _ => queue.pop_front(),
+            };
+            self.rotation.pop_front();
+            if queue.is_empty() {
+                self.queues.remove(&connection);
+            } else {
+                self.rotation.push_back(connection);
+            }
+            // `None`: everything in that queue had been withdrawn.
+            if job.is_some() {
+                return job;
+            }
+        }
+    }
+
+    /// The next job.
+    pub fn next(&mut self) -> Option<Job> {
+        self.next_if(|_| true)
+    }
+
+    /// Drops what was withdrawn, so that a blocked UI thread piles nothing up. Any thread may
+    /// have withdrawn it.
+    pub fn purge(&mut self) {
+        self.queues.retain(|_, queue| {
+            let (kept, withdrawn): (VecDeque<_>, VecDeque<_>) = std::mem::take(queue)
+                .into_iter()
+                .partition(|job| !job.ticket.is_withdrawn());
+            for job in withdrawn {
+                job.reply.forget();
+            }
+            *queue = kept;
+            !queue.is_empty()
+        });
+        self.rotation
+            .retain(|connection| self.queues.contains_key(connection));
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.queues.values().map(VecDeque::len).sum()
+    }
+}
+
+/// What the server asks of a backend: a way onto the UI thread.
+pub trait Backend: Send + Sync + 'static {
+    /// Queues a job and wakes the UI thread, be its windows idle, hidden or minimised. Any
+    /// thread; never waits for the UI.
+    fn submit(&self, job: Job);
+
+    /// Some jobs were withdrawn: they can be dropped. Any thread.
+    fn purge(&self);
+
+    /// Whether an exposed window of this id was there as of the last turn. Any thread.
+    fn has_window(&self, id: &str) -> bool;
+
+    /// The verbs that this toolkit has no way to perform.
+    fn unsupported(&self) -> VerbSet {
+        VerbSet::empty()
+    }
+
+    /// How many clients are admitted. With none, the backend does no work at all. Any thread.
+    fn set_clients(&self, clients: usize);
+}
