@@ -332,12 +332,15 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
     }
 }
 
+/// An exposed node and where it stands.
+type Found<K> = (K, std::rc::Rc<Standing<K>>);
+
 /// The exposed node that a request names.
 pub(crate) fn find<L: LiveTree>(
     standings: &mut Standings<'_, L>,
     target: &Target,
     view: View,
-) -> Result<(L::Key, std::rc::Rc<Standing<L::Key>>), No> {
+) -> Result<Found<L::Key>, No> {
     let live = standings.live();
     let within = match &target.window {
         None => None,

@@ -46,10 +46,13 @@ impl<K: Copy> Standing<K> {
     }
 }
 
+/// `None` for a node that is in no window any more.
+type Known<K> = Option<Rc<Standing<K>>>;
+
 /// Works out standings, remembering those of the ancestors: one of these serves one look.
 pub struct Standings<'a, L: LiveTree> {
     live: &'a L,
-    known: HashMap<L::Key, Option<Rc<Standing<L::Key>>>>,
+    known: HashMap<L::Key, Known<L::Key>>,
 }
 
 impl<'a, L: LiveTree> Standings<'a, L> {

@@ -231,7 +231,7 @@ impl Inbox {
 
     /// The next job that was not withdrawn, if it is one that `takes` agrees to; its connection
     /// goes to the end of the rotation.
-    pub fn next_if(&mut self, takes: impl Fn(&Job) -> bool) -> Option<Job> {
+    pub fn pop_if(&mut self, takes: impl Fn(&Job) -> bool) -> Option<Job> {
         loop {
             let connection = *self.rotation.front()?;
             let Some(queue) = self.queues.get_mut(&connection) else {
@@ -261,8 +261,8 @@ impl Inbox {
     }
 
     /// The next job.
-    pub fn next(&mut self) -> Option<Job> {
-        self.next_if(|_| true)
+    pub fn pop(&mut self) -> Option<Job> {
+        self.pop_if(|_| true)
     }
 
     /// Drops what was withdrawn, so that a blocked UI thread piles nothing up. Any thread may
