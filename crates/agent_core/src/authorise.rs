@@ -376,6 +376,14 @@ pub(crate) fn find<L: LiveTree>(
     }
 }
 
+/// The exposed node that a request names, without judging anything else about it.
+///
+/// # Errors
+/// Why there is none: not found, not exposed, ambiguous, or its window is gone.
+pub fn locate<L: LiveTree>(live: &L, target: &Target, view: View) -> Result<L::Key, No> {
+    find(&mut Standings::new(live), target, view).map(|(node, _)| node)
+}
+
 /// The exposed window of this id.
 pub(crate) fn find_window<L: LiveTree>(
     standings: &mut Standings<'_, L>,

@@ -30,7 +30,7 @@ mod verb;
 mod versions;
 
 pub use authorise::{
-    Action, Authorised, Fault, MAX_TEXT_BYTES, No, Refusal, Target, TextRead, View, Why,
+    Action, Authorised, Fault, MAX_TEXT_BYTES, No, Refusal, Target, TextRead, View, Why, locate,
 };
 pub use cut::{Cut, ELLIPSIS, cut};
 pub use describe::{
@@ -41,7 +41,7 @@ pub use gate::{AuthGate, Channel, Decision, Peer, Reason, Request, Scope};
 pub use id::{BadId, MAX_ID_BYTES, ROOT_ID, automatic_id, check_id, is_automatic, keyed_id};
 pub use node::{Facts, Frame, Label, LiveTree, States};
 pub use role::Role;
-pub use standing::{Standing, Standings};
+pub use standing::{Standing, Standings, exposed_id};
 pub use surface::{Changes, Surface, Warning};
 pub use tag::{Marks, Tag, TagFault};
 pub use turn::{Acted, Answer, Backend, Call, Inbox, Job, ReplyTo, TURN_BUDGET, Ticket};

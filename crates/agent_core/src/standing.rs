@@ -28,7 +28,7 @@ pub struct Standing<K> {
     /// Why it is not exposed although its developer meant it to be.
     pub fault: Option<TagFault>,
     /// The positions from the window down, to order nodes by.
-    pub path: Rc<[usize]>,
+    pub path: Arc<[usize]>,
 }
 
 impl<K: Copy> Standing<K> {
@@ -108,7 +108,7 @@ impl<'a, L: LiveTree> Standings<'a, L> {
                 marks: Marks::empty(),
                 inherited: States::empty(),
                 fault: None,
-                path: Rc::new([]),
+                path: Arc::new([]),
             },
         )
     }
@@ -138,7 +138,7 @@ impl<'a, L: LiveTree> Standings<'a, L> {
             standing.marks |= tag.get_marks();
             if !standing.is_excluded() {
                 let within = standing.within.as_ref().map(|(_, id)| id.as_ref());
-                match claim(tag, within) {
+                match exposed_id(tag, within) {
                     Ok(id) => standing.id = id,
                     Err(fault) => standing.fault = Some(fault),
                 }
@@ -152,7 +152,7 @@ impl<'a, L: LiveTree> Standings<'a, L> {
 ///
 /// # Errors
 /// If the developer meant to expose it and it can't be.
-pub(crate) fn claim(tag: &Tag, within: Option<&str>) -> Result<Option<Arc<str>>, TagFault> {
+pub fn exposed_id(tag: &Tag, within: Option<&str>) -> Result<Option<Arc<str>>, TagFault> {
     if let Some(fault) = tag.fault() {
         return Err(fault);
     }

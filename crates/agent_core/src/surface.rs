@@ -43,7 +43,7 @@ struct Shown<K> {
     actions: VerbSet,
     size: Option<u64>,
     is_window: bool,
-    path: Rc<[usize]>,
+    path: Arc<[usize]>,
 }
 
 impl<K: PartialEq> Shown<K> {

@@ -265,6 +265,18 @@ impl Inbox {
         self.pop_if(|_| true)
     }
 
+    /// Gives back jobs that were taken and not begun, each to the head of its connection's queue.
+    pub fn put_back(&mut self, jobs: Vec<Job>) {
+        for job in jobs.into_iter().rev() {
+            let connection = job.request.connection;
+            let queue = self.queues.entry(connection).or_default();
+            if queue.is_empty() {
+                self.rotation.push_front(connection);
+            }
+            queue.push_front(job);
+        }
+    }
+
     /// Drops what was withdrawn, so that a blocked UI thread piles nothing up. Any thread may
     /// have withdrawn it.
     pub fn purge(&mut self) {

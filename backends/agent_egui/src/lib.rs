@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod backend;
+mod looked;
+mod pass;
+mod picture;
+mod plugin;
+mod scene;
+mod state;
+mod tagging;
+
+pub use agent_core::{Role, Tag, Verb};
+pub use backend::open;
+pub use tagging::{AgentResponse, AgentUi, AgentWidget, Tagged};

@@ -1,0 +1,724 @@
+//! One pass of one window as it is drawn: the stack of tags, and what each does around its
+//! widget.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
+
+use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, Tag, Verb, Why};
+use egui::{
+    Context, Event, Id, LayerId, Response, Ui, ViewportId,
+    accesskit::{self as ak, ActionRequest, TreeId},
+    response::Flags,
+    text::{CCursor, CCursorRange},
+    text_edit::TextEditState,
+};
+
+use crate::{
+    scene::{Key, Scene},
+    state::{ActWork, Done, Record, Shared, Stage, Track, UiState, Work, lock},
+};
+
+thread_local! {
+    // The passes under way on this thread: an immediate viewport's lies inside its parent's.
+    // Hooks can't hand this to a widget in any other way that costs a widget nothing.
+    static PASSES: RefCell<Vec<Pass>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A pass under way.
+pub(crate) struct Pass {
+    ctx: Context,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) viewport: ViewportId,
+    pub(crate) number: u64,
+    /// Whether a client is there to see any of it.
+    pub(crate) recording: bool,
+    /// Whether `on_begin_pass` was called: only then is another pass to be had in this frame.
+    pub(crate) driven: bool,
+    pub(crate) records: Vec<Record>,
+    stack: Vec<Around>,
+    pub(crate) root_tag: Option<Tag>,
+    /// Which tag each widget lies in, where everything is to be told.
+    pub(crate) inner: Option<HashMap<Id, usize>>,
+    /// The widgets inside what is secret or excluded: none of them may name another.
+    pub(crate) kept_back: HashMap<Id, Marks>,
+    pub(crate) acting: bool,
+}
+
+/// A tag that is being drawn.
+struct Around {
+    record: Option<usize>,
+    spot: Id,
+    marks: Marks,
+}
+
+/// How a tag was spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// On a widget before it is added: nothing else is drawn inside.
+    Widget,
+    /// Round anything that returns a `Response`.
+    Closure,
+    /// Round a group.
+    Group,
+    /// On a `Response`.
+    Chained,
+}
+
+/// What `leave` needs of `enter`.
+pub(crate) struct Entered {
+    key: Key,
+    armed: Option<Armed>,
+    before: Option<Vec<(LayerId, usize)>>,
+    auto: Id,
+}
+
+/// An action that is under way around its widget.
+struct Armed {
+    authorised: Authorised<Key>,
+    aimed: Option<Id>,
+    event: Option<ActionRequest>,
+    wanted: Option<String>,
+    caret: Option<usize>,
+}
+
+impl Pass {
+    pub(crate) fn new(ctx: &Context, shared: Arc<Shared>, viewport: ViewportId) -> Self {
+        Self {
+            ctx: ctx.clone(),
+            shared,
+            viewport,
+            number: 0,
+            recording: false,
+            driven: false,
+            records: Vec::new(),
+            stack: Vec::new(),
+            root_tag: None,
+            inner: None,
+            kept_back: HashMap::new(),
+            acting: false,
+        }
+    }
+}
+
+/// A pass begins.
+pub(crate) fn begin(pass: Pass) {
+    PASSES.with_borrow_mut(|passes| {
+        // A pass that never ended (its app panicked and was caught) is over now.
+        let stale = passes
+            .iter()
+            .position(|old| old.ctx == pass.ctx && old.viewport == pass.viewport);
+        if let Some(stale) = stale {
+            passes.truncate(stale);
+        }
+        passes.push(pass);
+    });
+}
+
+/// The pass of this context ends.
+pub(crate) fn end(ctx: &Context) -> Option<Pass> {
+    PASSES.with_borrow_mut(|passes| {
+        let last = passes.last()?;
+        if last.ctx == *ctx { passes.pop() } else { None }
+    })
+}
+
+/// Looks at the pass of this context, if it is a pass of ours.
+pub(crate) fn current<R>(ctx: &Context, look: impl FnOnce(&mut Pass) -> R) -> Option<R> {
+    PASSES.with_borrow_mut(|passes| {
+        let pass = passes.last_mut()?;
+        (pass.ctx == *ctx).then(|| look(pass))
+    })
+}
+
+/// A tag begins: notes it, and, if an action waits for it, judges that and gets it ready.
+pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered> {
+    current(ui.ctx(), |pass| {
+        let shared = pass.shared.clone();
+        if !pass.recording && !shared.ever.load(Ordering::Relaxed) {
+            // Nobody has ever asked: nothing has a version that could go stale.
+            return None;
+        }
+        let mut state = lock(&shared.ui);
+        let state = &mut *state;
+        let spot = spot(pass, &tag);
+        let around = pass.stack.last();
+        let marks =
+            tag.get_marks() | around.map_or_else(|| root_marks(pass, state), |around| around.marks);
+        let auto = ui.next_auto_id();
+        let (key, known, stamp) = track(state, pass, spot);
+        let parent = around.and_then(|around| around.record);
+        let mut entered = Entered {
+            key,
+            armed: None,
+            before: None,
+            auto,
+        };
+        let mut record = None;
+        if pass.recording {
+            let layer = ui.layer_id();
+            pass.records.push(Record {
+                key,
+                spot,
+                parent,
+                tag,
+                marks,
+                widget: None,
+                enabled: ui.is_enabled(),
+                visible: ui.is_visible(),
+                reachable: ui.memory(|memory| memory.allows_interaction(layer)),
+                rect: egui::Rect::NOTHING,
+                onscreen: true,
+                layer,
+                stamp,
+                chained: spelling == Spelling::Chained,
+            });
+            record = Some(pass.records.len() - 1);
+            let keeps_back = marks.intersects(Marks::SECRET | Marks::EXCLUDED);
+            if spelling != Spelling::Chained && (pass.inner.is_some() || keeps_back) {
+                entered.before = Some(counts(ui.ctx()));
+            }
+            if pass.acting && !ui.is_sizing_pass() {
+                let aimed = aim(known, auto, spelling);
+                entered.armed = act(ui.ctx(), pass, state, aimed);
+            }
+        }
+        pass.stack.push(Around {
+            record,
+            spot,
+            marks,
+        });
+        Some(entered)
+    })
+    .flatten()
+}
+
+/// A tag ends: takes back what was put in, says what became of it, and notes how the widget is.
+pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut Response>) {
+    let Some(entered) = entered else {
+        return;
+    };
+    let ctx = ui.ctx().clone();
+    current(&ctx, |pass| {
+        let around = pass.stack.pop();
+        let shared = pass.shared.clone();
+        let mut state = lock(&shared.ui);
+        let state = &mut *state;
+        let record = around.as_ref().and_then(|around| around.record);
+        if let (Some(around), Some(at)) = (&around, record)
+            && let Some(before) = &entered.before
+        {
+            let own = response.as_deref().map(|response| response.id);
+            for id in added_since(&ctx, before) {
+                if Some(id) != own
+                    && let Some(inner) = &mut pass.inner
+                {
+                    inner.entry(id).or_insert(at);
+                }
+                if around.marks.intersects(Marks::SECRET | Marks::EXCLUDED) {
+                    pass.kept_back.entry(id).or_insert(around.marks);
+                }
+            }
+        }
+        if let Some(at) = record
+            && let Some(record) = pass.records.get_mut(at)
+        {
+            match response.as_deref() {
+                Some(response) => {
+                    record.widget = Some(response.id);
+                    record.enabled = response.enabled();
+                    record.visible = response.visible() && ui.is_visible();
+                    record.rect = response.rect;
+                    record.onscreen = response.interact_rect.is_positive();
+                    record.layer = response.layer_id;
+                }
+                None => {
+                    record.rect = ui.min_rect();
+                    record.onscreen = ui.clip_rect().intersects(ui.min_rect());
+                }
+            }
+            if record.tag.get_exposed() == Some(false)
+                && let Some(id) = record.widget
+            {
+                pass.kept_back.insert(id, Marks::EXCLUDED);
+            }
+        }
+        let changed = response.as_deref().is_some_and(Response::changed);
+        let lost_focus = response.as_deref().is_some_and(Response::lost_focus);
+        let ours = entered.armed.is_some();
+        if let Some(around) = &around
+            && let Some(track) = state.tracks.get_mut(&(pass.viewport, around.spot))
+            && track.key == entered.key
+        {
+            if let Some(response) = response.as_deref() {
+                track.widget = Some(response.id);
+                track.auto = entered.auto;
+            }
+            let secret = around.marks.contains(Marks::SECRET)
+                || track
+                    .looked
+                    .as_ref()
+                    .is_some_and(|looked| looked.states.contains(agent_core::States::SECRET));
+            if changed && !(secret && track.told && !ours) {
+                track.stamp += 1;
+                track.told = secret;
+            }
+            if lost_focus || ours {
+                track.told = false;
+            }
+            if let Some(record) = record.and_then(|at| pass.records.get_mut(at)) {
+                record.stamp = track.stamp;
+            }
+        }
+        if let Some(armed) = entered.armed {
+            settle(&ctx, Some(ui), state, entered.key, armed, response);
+        } else if let Some(response) = response
+            && pass.recording
+            && response.clicked()
+        {
+            state.acted.push((entered.key, EventVerb::Clicked));
+        }
+    });
+}
+
+/// A tag's closure panicked: it is not around what follows.
+pub(crate) fn unwound(ctx: &Context) {
+    current(ctx, |pass| pass.stack.pop());
+}
+
+/// A tag on a response whose widget has run.
+pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
+    current(ctx, |pass| {
+        let shared = pass.shared.clone();
+        if !pass.recording && !shared.ever.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut state = lock(&shared.ui);
+        let state = &mut *state;
+        let spot = spot(pass, &tag);
+        let around = pass.stack.last();
+        let marks =
+            tag.get_marks() | around.map_or_else(|| root_marks(pass, state), |around| around.marks);
+        let parent = around.and_then(|around| around.record);
+        let (key, _, _) = track(state, pass, spot);
+        let Some(track) = state.tracks.get_mut(&(pass.viewport, spot)) else {
+            return;
+        };
+        let mut stamp = 0;
+        if track.key == key {
+            track.widget = Some(response.id);
+            track.stamp += u64::from(response.changed());
+            stamp = track.stamp;
+        }
+        if !pass.recording {
+            return;
+        }
+        let layer = response.layer_id;
+        pass.records.push(Record {
+            key,
+            spot,
+            parent,
+            tag,
+            marks,
+            widget: Some(response.id),
+            enabled: response.enabled(),
+            visible: response.visible(),
+            reachable: ctx.memory(|memory| memory.allows_interaction(layer)),
+            rect: response.rect,
+            onscreen: response.interact_rect.is_positive(),
+            layer,
+            stamp,
+            chained: true,
+        });
+        if !pass.acting {
+            return;
+        }
+        match act(ctx, pass, state, Aim::Nothing) {
+            Some(armed) => settle(ctx, None, state, key, armed, Some(response)),
+            None if response.clicked() => state.acted.push((key, EventVerb::Clicked)),
+            None => {}
+        }
+    });
+}
+
+/// Where a tag stands among the others of its window: the same in every pass that draws it.
+fn spot(pass: &Pass, tag: &Tag) -> Id {
+    match (tag.get_id(), tag.get_key(), pass.stack.last()) {
+        (Some(id), _, _) => Id::unique(("agent", id)),
+        (None, Some(key), Some(around)) => around.spot.with(("key", key)),
+        (None, key, _) => Id::unique(("agent-untagged", key, pass.records.len())),
+    }
+}
+
+/// The marks of the window itself: those of this pass, or of the last one until it says so.
+fn root_marks(pass: &Pass, state: &UiState) -> Marks {
+    let last = state
+        .viewports
+        .iter()
+        .find(|viewport| viewport.id == pass.viewport)
+        .and_then(|viewport| viewport.root_tag.as_ref());
+    pass.root_tag
+        .as_ref()
+        .or(last)
+        .map_or(Marks::empty(), Tag::get_marks)
+}
+
+/// The key of a tag that is drawn now, the widget it came out as last time, and its stamp. One
+/// that the last pass did not draw has been away: it is another widget under the same id.
+fn track(state: &mut UiState, pass: &Pass, spot: Id) -> (Key, Option<(Id, Id)>, u64) {
+    let fresh = state.fresh_key();
+    let number = pass.number;
+    let track = state
+        .tracks
+        .entry((pass.viewport, spot))
+        .or_insert_with(|| Track {
+            key: fresh,
+            pass: number,
+            stamp: 0,
+            told: false,
+            widget: None,
+            auto: Id::NULL,
+            looked: None,
+        });
+    if track.pass == number && track.key != fresh {
+        // Drawn already in this pass: a second claimant.
+        return (fresh, None, 0);
+    }
+    if track.pass + 1 < number {
+        track.key = fresh;
+        track.widget = None;
+        track.looked = None;
+        track.told = false;
+    }
+    track.pass = number;
+    let known = track.widget.map(|widget| (widget, track.auto));
+    (track.key, known, track.stamp)
+}
+
+/// How many widgets each layer has so far.
+fn counts(ctx: &Context) -> Vec<(LayerId, usize)> {
+    ctx.viewport(|viewport| {
+        let layers = viewport.this_pass.widgets.layers();
+        layers
+            .map(|(layer, widgets)| (*layer, widgets.len()))
+            .collect()
+    })
+}
+
+/// The widgets that were added since.
+fn added_since(ctx: &Context, before: &[(LayerId, usize)]) -> Vec<Id> {
+    ctx.viewport(|viewport| {
+        let mut added = Vec::new();
+        for (layer, widgets) in viewport.this_pass.widgets.layers() {
+            let known = before.iter().find(|(known, _)| known == layer);
+            let from = known.map_or(0, |(_, count)| *count);
+            added.extend(widgets.iter().skip(from).map(|widget| widget.id));
+        }
+        added
+    })
+}
+
+/// Which widget an action on a tag is aimed at, before it is drawn.
+enum Aim {
+    /// The one of this id.
+    Widget(Id),
+    /// The response is here already, or there is none.
+    Nothing,
+    /// It is not known which id it will have: everything has shifted since the last pass. The
+    /// next one knows.
+    Unknown,
+}
+
+fn aim(known: Option<(Id, Id)>, auto: Id, spelling: Spelling) -> Aim {
+    match (spelling, known) {
+        (Spelling::Chained | Spelling::Group, _) => Aim::Nothing,
+        // Automatic ids count up: if the next one is as it was, so are those inside.
+        (_, Some((widget, before))) if before == auto => Aim::Widget(widget),
+        // A widget that took the next automatic id takes the next one again.
+        (Spelling::Widget, Some((widget, before))) if widget == before => Aim::Widget(auto),
+        _ => Aim::Unknown,
+    }
+}
+
+/// If an action waits for the tag that was noted last: judges it here, beside the widget
+/// (rule 4), and puts it in.
+fn act(ctx: &Context, pass: &Pass, state: &mut UiState, aim: Aim) -> Option<Armed> {
+    let Some(Work::Act(work)) = &state.work else {
+        return None;
+    };
+    if work.stage != Stage::Act(pass.viewport) || work.done.is_some() || work.job.is_none() {
+        return None;
+    }
+    if !names(&work.target.id, &pass.records.last()?.tag) {
+        return None;
+    }
+    let aimed = match aim {
+        Aim::Widget(id) => Some(id),
+        Aim::Nothing => None,
+        Aim::Unknown => return None,
+    };
+    let Some(Work::Act(mut work)) = state.work.take() else {
+        return None;
+    };
+    let armed = judge(ctx, pass, state, &mut work, aimed);
+    state.work = Some(Work::Act(work));
+    armed
+}
+
+/// Whether an id can be that of this tag: the rules decide, with everything around it.
+fn names(id: &str, tag: &Tag) -> bool {
+    match id.rsplit_once('/') {
+        None => tag.get_id() == Some(id),
+        Some((within, _)) => tag
+            .get_key()
+            .is_some_and(|key| agent_core::keyed_id(within, key).as_deref() == Ok(id)),
+    }
+}
+
+fn judge(
+    ctx: &Context,
+    pass: &Pass,
+    state: &mut UiState,
+    work: &mut ActWork,
+    aimed: Option<Id>,
+) -> Option<Armed> {
+    let (scene, key) = beside(pass, state, &work.target.id)?;
+    // Is it this one? A row's key may stand in another list too.
+    if agent_core::locate(&scene, &work.target, work.view) == Err(Refusal::NotFound.into()) {
+        return None;
+    }
+    // From here on it happens, or is refused: nothing withdraws it any more.
+    let job = work.job.take()?.enter(Instant::now())?;
+    let action = work.action.clone();
+    match state
+        .surface
+        .authorise(&scene, &work.target, action, work.view)
+    {
+        Err(no) => {
+            let chained = pass.records.last().is_some_and(|record| record.chained);
+            let not_offered = Refusal::NotActionable {
+                why: Why::NotOffered,
+                by: None,
+            };
+            if chained && no == not_offered.into() {
+                state.warn(format!(
+                    "{:?} is tagged on a Response, and can only be clicked and focused: for {} tag the widget before it is added, ui.add(widget.agent_id(..))",
+                    work.target.id,
+                    work.action.verb().word(),
+                ));
+            }
+            job.reply.send(no);
+            None
+        }
+        Ok(authorised) => {
+            work.reply = Some(job.reply);
+            let held = scene.get(key).and_then(|node| node.text.clone());
+            Some(arm(ctx, &work.action, authorised, aimed, held))
+        }
+    }
+}
+
+/// The way from the window to the tag that was entered last, as it is drawn in this very pass.
+fn beside(pass: &Pass, state: &UiState, id: &str) -> Option<(Scene, Key)> {
+    let viewport = state
+        .viewports
+        .iter()
+        .find(|viewport| viewport.id == pass.viewport)?;
+    let mut way = vec![pass.records.len().checked_sub(1)?];
+    while let Some(parent) = way
+        .last()
+        .and_then(|at| pass.records.get(*at))
+        .and_then(|record| record.parent)
+    {
+        way.push(parent);
+    }
+    let mut root = viewport.root();
+    if pass.root_tag.is_some() {
+        root.tag = pass.root_tag.clone();
+    }
+    let mut nodes = vec![root];
+    for at in way.iter().rev() {
+        nodes.push(state.bare(viewport, pass.records.get(*at)?, &pass.records));
+    }
+    let record = pass.records.last()?;
+    if let Some(target) = nodes.last_mut() {
+        // What it holds, as the look before this pass found it.
+        let look = viewport.picture.iter().find(|node| node.key == record.key);
+        target.text = look.and_then(|node| node.text.clone());
+        if !record.reachable {
+            target.blocked_by = state.modal(viewport, &viewport.records);
+        }
+    }
+    let modal = nodes.last().and_then(|target| target.blocked_by);
+    for node in &viewport.picture {
+        if modal == Some(node.key) && !nodes.iter().any(|known| known.key == node.key) {
+            let mut node = node.clone();
+            node.parent = Some(viewport.root_key);
+            nodes.push(node);
+        }
+    }
+    let mut scene = Scene::new(nodes);
+    // A second claimant may not have been drawn yet in this pass; it was in the last one.
+    let drawn = viewport.records.iter();
+    if drawn.filter(|old| old.spot == record.spot).count() > 1 {
+        scene.second_claimant(id);
+    }
+    Some((scene, record.key))
+}
+
+/// Gets an authorised action ready: an AccessKit request goes into the input just before the
+/// widget runs.
+fn arm(
+    ctx: &Context,
+    action: &Action,
+    authorised: Authorised<Key>,
+    aimed: Option<Id>,
+    held: Option<String>,
+) -> Armed {
+    let mut armed = Armed {
+        authorised,
+        aimed,
+        event: None,
+        wanted: None,
+        caret: None,
+    };
+    let Some(id) = aimed else {
+        return armed;
+    };
+    let (action, data) = match action {
+        Action::Click => (ak::Action::Click, None),
+        Action::SetText { value, range, .. } => {
+            let whole = match (range, &held) {
+                (Some((from, to)), Some(held)) => {
+                    let (from, to) = (*from as usize, *to as usize);
+                    armed.caret = Some(from + value.chars().count());
+                    let chars = || held.chars();
+                    chars()
+                        .take(from)
+                        .chain(value.chars())
+                        .chain(chars().skip(to))
+                        .collect()
+                }
+                _ => value.clone(),
+            };
+            if let Some(held) = held {
+                remember_for_undo(ctx, id, held);
+            }
+            armed.wanted = Some(whole.clone());
+            (
+                ak::Action::SetValue,
+                Some(ak::ActionData::Value(whole.into())),
+            )
+        }
+        // These need no event: the response can be asked.
+        _ => return armed,
+    };
+    let request = ActionRequest {
+        action,
+        target_tree: TreeId::ROOT,
+        target_node: id.accesskit_id(),
+        data,
+    };
+    let event = Event::AccessKitActionRequest(request.clone());
+    ctx.input_mut(|input| input.events.push(event));
+    armed.event = Some(request);
+    armed
+}
+
+/// The text before an agent's edit becomes the point that the user's undo goes back to: egui
+/// itself makes none for a field without the focus.
+fn remember_for_undo(ctx: &Context, field: Id, held: String) {
+    let mut state = TextEditState::load(ctx, field).unwrap_or_default();
+    let caret = CCursor::new(held.chars().count());
+    let range = state
+        .cursor
+        .char_range()
+        .unwrap_or_else(|| CCursorRange::one(caret));
+    let mut undoer = state.undoer();
+    undoer.add_undo(&(range, held));
+    state.set_undoer(undoer);
+    state.store(ctx, field);
+}
+
+/// Takes the request back, performs what needs the response, and says what was done.
+fn settle(
+    ctx: &Context,
+    ui: Option<&mut Ui>,
+    state: &mut UiState,
+    key: Key,
+    armed: Armed,
+    response: Option<&mut Response>,
+) {
+    if let Some(request) = &armed.event {
+        ctx.input_mut(|input| {
+            let ours = input.events.iter().rposition(
+                |event| matches!(event, Event::AccessKitActionRequest(other) if other == request),
+            );
+            if let Some(ours) = ours {
+                input.events.remove(ours);
+            }
+        });
+    }
+    let Some(Work::Act(work)) = &mut state.work else {
+        return;
+    };
+    let Some(response) = response else {
+        // Only a group has none, and a group offers nothing but to be scrolled to.
+        let (_, action) = armed.authorised.perform();
+        if matches!(action, Action::ScrollTo { .. })
+            && let Some(ui) = ui
+        {
+            ui.scroll_to_rect(ui.min_rect(), Some(egui::Align::Center));
+            work.done = Some(done(key, Verb::ScrollTo, None));
+        }
+        return;
+    };
+    if armed.aimed.is_some_and(|aimed| aimed != response.id) && armed.event.is_some() {
+        // Something inside the closure shifted in this very pass. It may have reached another
+        // widget of the closure, so it is not tried again.
+        if let Some(reply) = work.reply.take() {
+            reply.send(agent_core::Answer::Fault(agent_core::Fault::Internal(
+                "the widget changed its identity while it was drawn; give it an explicit id"
+                    .to_owned(),
+            )));
+        }
+        return;
+    }
+    let verb = armed.authorised.verb();
+    let (_, action) = armed.authorised.perform();
+    match action {
+        Action::Click => {
+            if armed.event.is_none() {
+                response.flags.insert(Flags::FAKE_PRIMARY_CLICKED);
+            }
+            state.acted.push((key, EventVerb::Clicked));
+        }
+        Action::SetText { .. } => {
+            if let Some(at) = armed.caret
+                && let Some(mut field) = TextEditState::load(ctx, response.id)
+            {
+                let caret = CCursorRange::one(CCursor::new(at));
+                field.cursor.set_char_range(Some(caret));
+                field.store(ctx, response.id);
+            }
+            state.acted.push((key, EventVerb::Changed));
+        }
+        Action::Focus => response.request_focus(),
+        Action::ScrollTo { .. } => {
+            // At once: the reply says that it is in view.
+            response.scroll_to_me_animation(
+                Some(egui::Align::Center),
+                egui::style::ScrollAnimation::none(),
+            );
+        }
+        _ => {}
+    }
+    work.done = Some(done(key, verb, armed.wanted));
+}
+
+fn done(key: Key, verb: Verb, wanted: Option<String>) -> Done {
+    Done { key, verb, wanted }
+}

@@ -1,0 +1,229 @@
+//! From a pass's AccessKit update to the nodes that the rules look at.
+
+use std::collections::HashMap;
+
+use agent_core::{Marks, States};
+use egui::accesskit as ak;
+
+use crate::{
+    looked::{Looked, text},
+    pass::Pass,
+    scene::{Key, SceneNode},
+    state::{UiState, Viewport},
+};
+
+type Nodes<'a> = HashMap<ak::NodeId, &'a ak::Node>;
+
+/// What a pass drew, as AccessKit describes it: the tagged nodes, or, where the pass noted what
+/// lies in which tag, everything. Costs a look at each node of the update, and more only for
+/// those that are wanted.
+pub(crate) fn picture(
+    state: &mut UiState,
+    viewport: &Viewport,
+    pass: &Pass,
+    update: &ak::TreeUpdate,
+) -> Vec<SceneNode> {
+    let tagged: HashMap<ak::NodeId, usize> = pass
+        .records
+        .iter()
+        .enumerate()
+        .filter_map(|(at, record)| Some((record.widget?.accesskit_id(), at)))
+        .collect();
+    let mut nodes: Nodes<'_> = HashMap::new();
+    let mut labels: Vec<ak::NodeId> = Vec::new();
+    for (id, node) in &update.nodes {
+        if pass.inner.is_some() || tagged.contains_key(id) {
+            labels.extend(node.labelled_by());
+            nodes.insert(*id, node);
+        }
+    }
+    if pass.inner.is_none() && !labels.is_empty() {
+        let wanted: std::collections::HashSet<ak::NodeId> = labels.into_iter().collect();
+        let more = update.nodes.iter().filter(|(id, _)| wanted.contains(id));
+        nodes.extend(more.map(|(id, node)| (*id, node)));
+    }
+    // No widget inside what is kept back names anything outside.
+    let kept_back: HashMap<ak::NodeId, Marks> = pass
+        .kept_back
+        .iter()
+        .map(|(id, marks)| (id.accesskit_id(), *marks))
+        .collect();
+    let modal = state.modal(viewport, &pass.records);
+    let mut picture = Vec::with_capacity(pass.records.len());
+    for record in &pass.records {
+        let mut scene_node = state.bare(viewport, record, &pass.records);
+        if let Some(id) = record.widget.map(|id| id.accesskit_id())
+            && let Some(node) = nodes.get(&id)
+        {
+            let looked = Looked::at(node);
+            if let Some(track) = state.tracks.get_mut(&(viewport.id, record.spot))
+                && track.key == record.key
+            {
+                track.looked = Some(looked.clone());
+            }
+            scene_node = record.node(
+                scene_node.parent.unwrap_or(viewport.root_key),
+                looked,
+                viewport,
+            );
+            fill(&mut scene_node, node, &nodes, &kept_back, record.marks);
+            if update.focus == id && viewport.focused {
+                scene_node.looked.states |= States::FOCUSED;
+            }
+        }
+        if !record.reachable {
+            scene_node.blocked_by = modal.filter(|modal| *modal != record.key);
+        }
+        picture.push(scene_node);
+    }
+    if let Some(inner) = &pass.inner {
+        everything(
+            state,
+            viewport,
+            pass,
+            update,
+            inner,
+            &tagged,
+            &nodes,
+            &kept_back,
+            &mut picture,
+        );
+    }
+    picture
+}
+
+/// Texts, unless they are secret: then they are not even copied (rule 8).
+fn fill(
+    scene_node: &mut SceneNode,
+    node: &ak::Node,
+    nodes: &Nodes<'_>,
+    kept_back: &HashMap<ak::NodeId, Marks>,
+    marks: Marks,
+) {
+    let secret = marks.contains(Marks::SECRET) || scene_node.looked.states.contains(States::SECRET);
+    let named = node.label().map(str::to_owned).or_else(|| {
+        let words: Vec<String> = node
+            .labelled_by()
+            .iter()
+            .filter(|id| !kept_back.contains_key(id))
+            .filter_map(|id| nodes.get(id).and_then(|label| text(label)))
+            .collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    });
+    // A field's label is about it; a button's is its text.
+    if !secret || scene_node.looked.role.has_value() {
+        scene_node.label = named;
+    }
+    if !secret {
+        scene_node.text = text(node);
+    }
+}
+
+/// Everything that is not tagged, for a full description: each widget in the innermost tag
+/// that it was drawn in, and below its AccessKit parent as far as that lies in the same tag.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one step of `picture`, split off to be read"
+)]
+fn everything(
+    state: &mut UiState,
+    viewport: &Viewport,
+    pass: &Pass,
+    update: &ak::TreeUpdate,
+    inner: &HashMap<egui::Id, usize>,
+    tagged: &HashMap<ak::NodeId, usize>,
+    nodes: &Nodes<'_>,
+    kept_back: &HashMap<ak::NodeId, Marks>,
+    picture: &mut Vec<SceneNode>,
+) {
+    let inner: HashMap<ak::NodeId, usize> = inner
+        .iter()
+        .map(|(id, at)| (id.accesskit_id(), *at))
+        .collect();
+    let mut parents: HashMap<ak::NodeId, ak::NodeId> = HashMap::new();
+    let mut order = Vec::new();
+    let root = update.tree.as_ref().map(|tree| tree.root);
+    let mut open: Vec<ak::NodeId> = root.into_iter().collect();
+    let mut met = std::collections::HashSet::new();
+    while let Some(id) = open.pop() {
+        if !met.insert(id) {
+            continue;
+        }
+        let Some(node) = nodes.get(&id) else { continue };
+        order.push(id);
+        for child in node.children().iter().rev() {
+            parents.insert(*child, id);
+            open.push(*child);
+        }
+    }
+    let record_key = |at: usize| pass.records.get(at).map(|record| record.key);
+    let mut keys: HashMap<ak::NodeId, Key> = HashMap::new();
+    for (id, at) in tagged {
+        keys.extend(record_key(*at).map(|key| (*id, key)));
+    }
+    let mut untagged = Vec::new();
+    for id in order {
+        let Some(node) = nodes.get(&id) else { continue };
+        // Structure without a word to it, and the pieces of a text that is there as a whole.
+        let silent = matches!(node.role(), ak::Role::GenericContainer | ak::Role::TextRun);
+        if Some(id) == root || tagged.contains_key(&id) || silent {
+            continue;
+        }
+        let within = inner.get(&id).copied();
+        // The nearest ancestor that is told of, as far as it lies in the same tag.
+        let mut above = parents.get(&id).copied();
+        let parent = loop {
+            match above {
+                Some(up) if inner.get(&up).copied() == within && keys.contains_key(&up) => {
+                    break keys.get(&up).copied();
+                }
+                Some(up) if tagged.get(&up).copied() == within && within.is_some() => {
+                    break keys.get(&up).copied();
+                }
+                Some(up) => above = parents.get(&up).copied(),
+                None => break within.and_then(record_key),
+            }
+        };
+        let key = state.fresh_key();
+        keys.insert(id, key);
+        let looked = Looked::at(node);
+        let marks = kept_back.get(&id).copied().unwrap_or(Marks::empty());
+        let mut scene_node = SceneNode {
+            key,
+            parent: Some(parent.unwrap_or(viewport.root_key)),
+            tag: None,
+            looked,
+            label: None,
+            text: None,
+            stamp: 0,
+            frame: node.bounds().map(|bounds| agent_core::Frame {
+                x: bounds.x0,
+                y: bounds.y0,
+                width: bounds.x1 - bounds.x0,
+                height: bounds.y1 - bounds.y0,
+            }),
+            blocked_by: None,
+        };
+        fill(&mut scene_node, node, nodes, kept_back, marks);
+        untagged.push(scene_node);
+    }
+    // A scene wants each node after its parent; tags come in the order in which they were drawn.
+    let mut placed: std::collections::HashSet<Key> = [viewport.root_key].into();
+    let mut waiting: Vec<SceneNode> = picture.drain(..).chain(untagged).collect();
+    while !waiting.is_empty() {
+        let before = waiting.len();
+        let mut later = Vec::new();
+        for node in waiting {
+            if node.parent.is_some_and(|parent| placed.contains(&parent)) {
+                placed.insert(node.key);
+                picture.push(node);
+            } else {
+                later.push(node);
+            }
+        }
+        if later.len() == before {
+            break;
+        }
+        waiting = later;
+    }
+}

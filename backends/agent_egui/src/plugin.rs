@@ -1,0 +1,169 @@
+//! The hooks of a context: where a pass begins and ends, and where AccessKit is switched on
+//! for a pass that needs the tree, and off again, but never for somebody else.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use egui::{Context, FullOutput, Plugin, RawInput, Ui};
+
+use crate::{
+    pass::{self, Pass},
+    picture::picture,
+    state::{Shared, Stage, Work, lock},
+};
+
+pub(crate) struct AgentPlugin {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Plugin for AgentPlugin {
+    fn debug_name(&self) -> &'static str {
+        "agent surface"
+    }
+
+    fn input_hook(&mut self, ctx: &Context, raw: &mut RawInput) {
+        let id = raw.viewport_id;
+        let shared = self.shared.clone();
+        let mut pass = Pass::new(ctx, shared.clone(), id);
+        let mut state = lock(&shared.ui);
+        let clients = shared.clients.load(Ordering::Acquire) > 0;
+        if !clients && !shared.ever.load(Ordering::Relaxed) {
+            drop(state);
+            pass::begin(pass);
+            return;
+        }
+        if clients || state.work.is_some() {
+            state.next_work(&shared.inbox);
+        }
+        let viewport = state.viewport(id);
+        viewport.pass += 1;
+        pass.number = viewport.pass;
+        pass.recording = clients;
+        if let Some(info) = raw.viewports.get(&id) {
+            viewport.title.clone_from(&info.title);
+        }
+        viewport.focused = raw.focused;
+        viewport.top_modal = ctx.memory(|memory| memory.top_modal_layer());
+        let (probe, one_pass) = (viewport.probe, viewport.one_pass);
+        if state.wants_tree(id) && state.ours.is_none() {
+            match probe {
+                // Nobody else has it on in this frame: on for this pass alone.
+                Some(false) => {
+                    ctx.enable_accesskit();
+                    state.ours = Some(id);
+                }
+                // Between two frames somebody may switch it on, and egui doesn't tell. A host
+                // that runs one pass a frame therefore keeps it on: dearer, but it never
+                // silences a screen reader.
+                None if one_pass => ctx.enable_accesskit(),
+                _ => {}
+            }
+        }
+        if state.wants_everything() && state.wants_tree(id) {
+            pass.inner = Some(std::collections::HashMap::new());
+        }
+        pass.acting = matches!(&state.work, Some(Work::Act(act)) if act.stage == Stage::Act(id));
+        drop(state);
+        pass::begin(pass);
+    }
+
+    fn on_begin_pass(&mut self, ui: &mut Ui) {
+        pass::current(ui.ctx(), |pass| pass.driven = true);
+    }
+
+    fn on_end_pass(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        let has_tree = || ctx.viewport(|viewport| viewport.this_pass.accesskit_state.is_some());
+        let again = pass::current(&ctx, |pass| {
+            pass.recording && lock(&pass.shared.ui).wants_another_pass(pass.viewport, has_tree())
+        });
+        if again == Some(true) {
+            ctx.request_discard("an agent is served");
+        }
+    }
+
+    fn output_hook(&mut self, ctx: &Context, output: &mut FullOutput) {
+        let Some(mut pass) = pass::end(ctx) else {
+            return;
+        };
+        let shared = pass.shared.clone();
+        let open: Vec<_> = output.viewport_output.keys().copied().collect();
+        if !open.is_empty() {
+            let mut known = lock(&shared.open);
+            if *known != open {
+                known.clone_from(&open);
+            }
+        }
+        if pass.number == 0 {
+            return;
+        }
+        let mut state = lock(&shared.ui);
+        let id = pass.viewport;
+        let update = output.platform_output.accesskit_update.as_ref();
+        let most = ctx.options(|options| options.max_passes.get());
+        let again = pass.driven
+            && output.platform_output.requested_discard()
+            && output.platform_output.num_completed_passes < most;
+        match state.ours {
+            Some(ours) if ours == id => {
+                ctx.disable_accesskit();
+                state.ours = None;
+            }
+            // On inside a pass that has it on for us: this says nothing of anybody else.
+            Some(_) => {}
+            None => {
+                let on = update.is_some();
+                let viewport = state.viewport(id);
+                viewport.one_pass = !pass.driven || most == 1;
+                viewport.probe = Some(on);
+            }
+        }
+        if !again {
+            state.viewport(id).probe = None;
+        }
+        if !open.is_empty() {
+            state
+                .viewports
+                .retain(|viewport| open.contains(&viewport.id));
+        }
+        if pass.recording {
+            let now = state.tick();
+            let root_tag = pass.root_tag.take();
+            let viewport = state.viewport(id);
+            viewport.root_tag = root_tag;
+            if let Some(update) = update
+                && let Some(at) = state
+                    .viewports
+                    .iter()
+                    .position(|viewport| viewport.id == id)
+            {
+                // Out of the list while its picture is taken from it.
+                let mut viewport = state.viewports.remove(at);
+                viewport.picture = picture(&mut state, &viewport, &pass, update);
+                viewport.pictured = now;
+                state.viewports.insert(at, viewport);
+            }
+            let viewport = state.viewport(id);
+            viewport.records = std::mem::take(&mut pass.records);
+            viewport.recorded = now;
+            state.advance(&shared.inbox);
+            state.next_work(&shared.inbox);
+        }
+        state.sweep();
+        let windows = state.window_ids();
+        let more = state.work.is_some() || !lock(&shared.inbox).is_empty();
+        drop(state);
+        {
+            let mut known = lock(&shared.windows);
+            if *known != windows {
+                *known = windows;
+            }
+        }
+        if more {
+            if !again {
+                crate::backend::wake(ctx, &shared);
+            }
+        } else if let Some(before) = lock(&shared.passes_before).take() {
+            ctx.options_mut(|options| options.max_passes = before);
+        }
+    }
+}

@@ -1,0 +1,663 @@
+//! What is kept between passes, and what is being served.
+
+use std::{
+    collections::{HashMap, HashSet},
+    num::NonZeroUsize,
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool, atomic::AtomicUsize},
+    time::Instant,
+};
+
+use agent_core::{
+    Acted, Action, Answer, Call, Changes, EventVerb, Inbox, Job, Marks, No, Refusal, ReplyTo, Role,
+    States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
+};
+use egui::{Id, LayerId, Rect, ViewportId};
+
+use crate::{
+    looked::Looked,
+    scene::{Key, Scene, SceneNode},
+};
+
+/// What server threads and the UI thread share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) inbox: Mutex<Inbox>,
+    pub(crate) clients: AtomicUsize,
+    /// Whether any client was ever admitted: before that no text has a version.
+    pub(crate) ever: AtomicBool,
+    /// Only the UI thread takes this one, so that a tag may hold it while it calls egui.
+    pub(crate) ui: Mutex<UiState>,
+    pub(crate) windows: Mutex<HashSet<String>>,
+    pub(crate) open: Mutex<Vec<ViewportId>>,
+    /// The app's own number of passes a frame, while a frame may need more.
+    pub(crate) passes_before: Mutex<Option<NonZeroUsize>>,
+}
+
+/// A panic while a lock was held leaves plain data behind, at worst a request unanswered.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is known of one tag from pass to pass.
+#[derive(Debug)]
+pub(crate) struct Track {
+    pub(crate) key: Key,
+    /// The pass that drew it last.
+    pub(crate) pass: u64,
+    /// Moves with every change that its widget told of.
+    pub(crate) stamp: u64,
+    /// A secret's change shows once: it has.
+    pub(crate) told: bool,
+    pub(crate) widget: Option<Id>,
+    /// The automatic id that was next when it was drawn.
+    pub(crate) auto: Id,
+    pub(crate) looked: Option<Looked>,
+}
+
+/// One tag as a pass drew it.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) key: Key,
+    pub(crate) spot: Id,
+    /// The index of the tag around it.
+    pub(crate) parent: Option<usize>,
+    pub(crate) tag: Tag,
+    /// Its own marks and those around it.
+    pub(crate) marks: Marks,
+    pub(crate) widget: Option<Id>,
+    pub(crate) enabled: bool,
+    pub(crate) visible: bool,
+    pub(crate) reachable: bool,
+    pub(crate) rect: Rect,
+    pub(crate) onscreen: bool,
+    pub(crate) layer: LayerId,
+    pub(crate) stamp: u64,
+    /// Tagged on a `Response`: the widget had run by then.
+    pub(crate) chained: bool,
+}
+
+/// One window.
+pub(crate) struct Viewport {
+    pub(crate) id: ViewportId,
+    pub(crate) root_key: Key,
+    pub(crate) root_tag: Option<Tag>,
+    pub(crate) title: Option<String>,
+    pub(crate) pass: u64,
+    /// The tags of the last pass, and when that was.
+    pub(crate) records: Vec<Record>,
+    pub(crate) recorded: u64,
+    /// What AccessKit said of them, and when.
+    pub(crate) picture: Vec<SceneNode>,
+    pub(crate) pictured: u64,
+    /// In this frame: whether AccessKit is on for somebody else.
+    pub(crate) probe: Option<bool>,
+    /// Its host runs one pass a frame.
+    pub(crate) one_pass: bool,
+    pub(crate) top_modal: Option<LayerId>,
+    pub(crate) focused: bool,
+}
+
+/// What is being served.
+pub(crate) enum Work {
+    /// Descriptions and readings, from pictures not older than `since`.
+    Read { jobs: Vec<Job>, since: u64 },
+    /// One action.
+    Act(Box<ActWork>),
+}
+
+pub(crate) struct ActWork {
+    /// Until it enters.
+    pub(crate) job: Option<Job>,
+    /// After it entered, until it is answered.
+    pub(crate) reply: Option<ReplyTo>,
+    pub(crate) target: Target,
+    pub(crate) action: Action,
+    pub(crate) view: View,
+    pub(crate) stage: Stage,
+    pub(crate) since: u64,
+    pub(crate) tries: u32,
+    pub(crate) done: Option<Done>,
+}
+
+/// What was performed.
+#[derive(Clone, Debug)]
+pub(crate) struct Done {
+    pub(crate) key: Key,
+    pub(crate) verb: Verb,
+    /// For an edit: what was to be there.
+    pub(crate) wanted: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Every window draws once, to see which has the target.
+    Find,
+    /// This window's tree is read: what the target is, what text it holds.
+    Look(ViewportId),
+    /// The target acts as this window draws it.
+    Act(ViewportId),
+    /// Every window's tree is read, to see what came of it.
+    Settle,
+    /// Every window is read whole, to tell an automatic id from none where that is armed.
+    Whole,
+}
+
+#[derive(Default)]
+pub(crate) struct UiState {
+    pub(crate) tracks: HashMap<(ViewportId, Id), Track>,
+    last_key: Key,
+    /// In the order in which they opened.
+    pub(crate) viewports: Vec<Viewport>,
+    pub(crate) work: Option<Work>,
+    pub(crate) surface: Surface<Key>,
+    /// Counts passes and works, to tell what is newer.
+    pub(crate) clock: u64,
+    /// AccessKit is on because this pass of this window switched it on.
+    pub(crate) ours: Option<ViewportId>,
+    pub(crate) acted: Vec<(Key, EventVerb)>,
+    told: HashSet<String>,
+}
+
+impl UiState {
+    pub(crate) fn fresh_key(&mut self) -> Key {
+        self.last_key += 1;
+        self.last_key
+    }
+
+    pub(crate) fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    pub(crate) fn viewport(&mut self, id: ViewportId) -> &mut Viewport {
+        let at = match self.viewports.iter().position(|viewport| viewport.id == id) {
+            Some(at) => at,
+            None => {
+                let root_key = self.fresh_key();
+                self.viewports.push(Viewport {
+                    id,
+                    root_key,
+                    root_tag: None,
+                    title: None,
+                    pass: 0,
+                    records: Vec::new(),
+                    recorded: 0,
+                    picture: Vec::new(),
+                    pictured: 0,
+                    probe: None,
+                    one_pass: false,
+                    top_modal: None,
+                    focused: false,
+                });
+                self.viewports.len() - 1
+            }
+        };
+        &mut self.viewports[at]
+    }
+
+    /// Tells the developer something, once.
+    pub(crate) fn warn(&mut self, message: String) {
+        if self.told.len() < 256 && self.told.insert(message.clone()) {
+            log::warn!("{message}");
+        }
+    }
+
+    /// Takes up the next request, if none is being served.
+    pub(crate) fn next_work(&mut self, inbox: &Mutex<Inbox>) {
+        if let Some(Work::Act(act)) = &self.work
+            && act
+                .job
+                .as_ref()
+                .is_some_and(|job| job.ticket.is_withdrawn())
+        {
+            // Timed out or cancelled before it entered: it can't happen any more.
+            self.work = None;
+        }
+        if self.work.is_some() {
+            return;
+        }
+        let mut inbox = lock(inbox);
+        let Some(job) = inbox.pop() else {
+            return;
+        };
+        let since = self.tick();
+        self.work = Some(match &job.call {
+            Call::Act { target, action } => {
+                let (target, action) = (target.clone(), action.clone());
+                let stage = self.start(&target, &action, job.view);
+                Work::Act(Box::new(ActWork {
+                    view: job.view,
+                    job: Some(job),
+                    reply: None,
+                    target,
+                    action,
+                    stage,
+                    since,
+                    tries: 0,
+                    done: None,
+                }))
+            }
+            _ => {
+                let mut jobs = vec![job];
+                while let Some(job) = inbox.pop_if(is_read) {
+                    jobs.push(job);
+                }
+                Work::Read { jobs, since }
+            }
+        });
+    }
+
+    /// Where an action begins, by what was drawn last: if its target was not, every window
+    /// draws again before anything is said about it.
+    fn start(&self, target: &Target, action: &Action, view: View) -> Stage {
+        match self.locate(target, view) {
+            Ok((viewport, key)) => self.look_or_act(viewport, key, action),
+            Err(_) => Stage::Find,
+        }
+    }
+
+    /// An edit needs the text that the widget holds now, and any action has to know what the
+    /// widget is.
+    fn look_or_act(&self, viewport: ViewportId, key: Key, action: &Action) -> Stage {
+        let known = self
+            .tracks
+            .values()
+            .any(|track| track.key == key && track.looked.is_some());
+        if known && !matches!(action, Action::SetText { .. }) {
+            Stage::Act(viewport)
+        } else {
+            Stage::Look(viewport)
+        }
+    }
+
+    /// The window that drew the target last.
+    fn locate(&self, target: &Target, view: View) -> Result<(ViewportId, Key), No> {
+        let scene = self.drawn();
+        let key = agent_core::locate(&scene, target, view)?;
+        let viewport = self.viewports.iter().find(|viewport| {
+            viewport.root_key == key || viewport.records.iter().any(|record| record.key == key)
+        });
+        match viewport {
+            Some(viewport) => Ok((viewport.id, key)),
+            None => Err(Refusal::NotFound.into()),
+        }
+    }
+
+    /// What the last pass of every window drew, without what only AccessKit knows.
+    pub(crate) fn drawn(&self) -> Scene {
+        let mut nodes = Vec::new();
+        for viewport in &self.viewports {
+            nodes.push(viewport.root());
+            for record in &viewport.records {
+                nodes.push(self.bare(viewport, record, &viewport.records));
+            }
+        }
+        Scene::new(nodes)
+    }
+
+    /// A tag's node by what its pass knows of it.
+    pub(crate) fn bare(
+        &self,
+        viewport: &Viewport,
+        record: &Record,
+        records: &[Record],
+    ) -> SceneNode {
+        let looked = self
+            .tracks
+            .get(&(viewport.id, record.spot))
+            .and_then(|track| track.looked.clone());
+        let parent = record.parent.and_then(|parent| records.get(parent));
+        record.node(
+            parent.map_or(viewport.root_key, |parent| parent.key),
+            looked.unwrap_or_else(|| Looked::unknown(Role::Group)),
+            viewport,
+        )
+    }
+
+    /// What AccessKit said of every window last.
+    fn pictured(&self) -> Scene {
+        let nodes = self.viewports.iter().flat_map(|viewport| {
+            [viewport.root()]
+                .into_iter()
+                .chain(viewport.picture.iter().cloned())
+        });
+        Scene::new(nodes.collect())
+    }
+
+    /// Whether this window's tree is needed now.
+    pub(crate) fn wants_tree(&self, id: ViewportId) -> bool {
+        let newer = |since| {
+            self.viewports
+                .iter()
+                .any(|viewport| viewport.id == id && viewport.pictured < since)
+        };
+        match &self.work {
+            Some(Work::Read { since, .. }) => newer(*since),
+            Some(Work::Act(act)) => match act.stage {
+                Stage::Look(viewport) => viewport == id && newer(act.since),
+                Stage::Settle | Stage::Whole => newer(act.since),
+                Stage::Find | Stage::Act(_) => false,
+            },
+            None => false,
+        }
+    }
+
+    /// Whether the whole of a window is wanted, and not only what is tagged.
+    pub(crate) fn wants_everything(&self) -> bool {
+        match &self.work {
+            Some(Work::Read { jobs, .. }) => jobs.iter().any(is_whole),
+            Some(Work::Act(act)) => act.stage == Stage::Whole,
+            None => false,
+        }
+    }
+
+    /// Whether another pass in the same frame would bring the work on. `has_tree`: this one
+    /// has a tree.
+    pub(crate) fn wants_another_pass(&self, id: ViewportId, has_tree: bool) -> bool {
+        match &self.work {
+            Some(Work::Read { .. }) => self.wants_tree(id) && !has_tree,
+            Some(Work::Act(act)) => match act.stage {
+                // What was drawn decides what comes next, and it may be here.
+                Stage::Find => true,
+                Stage::Look(viewport) | Stage::Act(viewport) => viewport == id,
+                Stage::Settle | Stage::Whole => self.wants_tree(id) && !has_tree,
+            },
+            None => false,
+        }
+    }
+
+    /// Brings the work on after a pass of a window.
+    pub(crate) fn advance(&mut self, inbox: &Mutex<Inbox>) {
+        match self.work.take() {
+            None => {}
+            Some(Work::Read { jobs, since }) => {
+                if self.all(|viewport| viewport.pictured >= since) {
+                    self.serve_reads(jobs, inbox);
+                } else {
+                    self.work = Some(Work::Read { jobs, since });
+                }
+            }
+            Some(Work::Act(act)) => self.advance_act(act, inbox),
+        }
+    }
+
+    fn advance_act(&mut self, mut act: Box<ActWork>, inbox: &Mutex<Inbox>) {
+        if act.stage == Stage::Find {
+            if !self.all(|viewport| viewport.recorded >= act.since) {
+                self.work = Some(Work::Act(act));
+                return;
+            }
+            match self.locate(&act.target, act.view) {
+                Ok((viewport, key)) => {
+                    act.stage = self.look_or_act(viewport, key, &act.action);
+                    act.since = self.tick();
+                }
+                Err(No::Refused(Refusal::NotFound)) if names_a_place(act.view, &act.target) => {
+                    act.stage = Stage::Whole;
+                    act.since = self.tick();
+                    self.work = Some(Work::Act(act));
+                    return;
+                }
+                Err(no) => {
+                    refuse(act, no);
+                    return;
+                }
+            }
+        }
+        if let Stage::Look(id) = act.stage {
+            let since = act.since;
+            if self.all(|viewport| viewport.id != id || viewport.pictured >= since) {
+                act.stage = Stage::Act(id);
+                act.since = self.tick();
+            }
+            self.work = Some(Work::Act(act));
+            return;
+        }
+        if let Stage::Act(id) = act.stage {
+            let since = act.since;
+            if act.done.is_some() {
+                act.stage = Stage::Settle;
+                act.since = self.tick();
+            } else if act.reply.is_none() && act.job.is_none() {
+                // Answered beside the widget.
+                return;
+            } else if self.all(|viewport| viewport.id != id || viewport.recorded >= since) {
+                // The pass went by without the target, or its widget could not be told by its
+                // id yet: see again what is drawn.
+                act.tries += 1;
+                if act.tries > 4 {
+                    refuse(act, Refusal::NotFound.into());
+                    return;
+                }
+                act.stage = Stage::Find;
+                act.since = since;
+                self.advance_act(act, inbox);
+                return;
+            }
+            self.work = Some(Work::Act(act));
+            return;
+        }
+        let since = act.since;
+        if act.stage == Stage::Whole && self.all(|viewport| viewport.pictured >= since) {
+            let found = agent_core::locate(&self.pictured(), &act.target, act.view);
+            self.forget_pictures();
+            refuse(act, found.err().unwrap_or(Refusal::NotExposed.into()));
+            return;
+        }
+        if act.stage == Stage::Settle && self.all(|viewport| viewport.pictured >= since) {
+            self.finish_act(act);
+            // What was asked after it can be told from the same pictures.
+            let mut reads = Vec::new();
+            while let Some(job) = lock(inbox).pop_if(|job| is_read(job) && !is_whole(job)) {
+                reads.push(job);
+            }
+            self.serve_reads(reads, inbox);
+            return;
+        }
+        self.work = Some(Work::Act(act));
+    }
+
+    fn finish_act(&mut self, mut act: Box<ActWork>) {
+        let scene = self.pictured();
+        let acted = std::mem::take(&mut self.acted);
+        let mut events = self.surface.settle(&scene, Changes::Everything, &acted);
+        events.retain(|event| event.verb != EventVerb::UiChanged);
+        let mut result = Acted {
+            revision: self.surface.revision(),
+            events,
+            version: None,
+            text: None,
+        };
+        if let Some(done) = act.done.take()
+            && done.verb == Verb::SetText
+            && let Some((version, text)) =
+                self.surface
+                    .after_edit(&scene, done.key, done.wanted.as_deref())
+        {
+            result.version = Some(version);
+            result.text = text;
+        }
+        self.tell_developer();
+        if let Some(reply) = act.reply.take() {
+            reply.send(Answer::Acted(result));
+        }
+    }
+
+    fn serve_reads(&mut self, jobs: Vec<Job>, inbox: &Mutex<Inbox>) {
+        if jobs.is_empty() {
+            return;
+        }
+        let scene = self.pictured();
+        let acted = std::mem::take(&mut self.acted);
+        self.surface.settle(&scene, Changes::Everything, &acted);
+        self.tell_developer();
+        let began = Instant::now();
+        let whole = jobs.iter().any(is_whole);
+        let mut left = Vec::new();
+        for (served, job) in jobs.into_iter().enumerate() {
+            if served > 0 && began.elapsed() > TURN_BUDGET {
+                left.push(job);
+                continue;
+            }
+            if let Some(job) = job.enter(Instant::now())
+                && let Some(answer) = self.surface.read(&scene, &job.call, job.view)
+            {
+                job.reply.send(answer);
+            }
+        }
+        if whole {
+            self.forget_pictures();
+        }
+        if !left.is_empty() {
+            // The rest waits for the next frame, before what came after it.
+            lock(inbox).put_back(left);
+        }
+    }
+
+    /// A whole tree is not kept, nor copied for the next request.
+    fn forget_pictures(&mut self) {
+        for viewport in &mut self.viewports {
+            viewport.picture = Vec::new();
+            viewport.pictured = 0;
+        }
+    }
+
+    fn tell_developer(&mut self) {
+        for warning in self.surface.take_warnings() {
+            log::warn!("{warning}");
+        }
+    }
+
+    fn all(&self, holds: impl Fn(&Viewport) -> bool) -> bool {
+        self.viewports.iter().all(holds)
+    }
+
+    /// The windows that an agent can see, by id.
+    pub(crate) fn window_ids(&self) -> HashSet<String> {
+        self.viewports
+            .iter()
+            .filter_map(|viewport| viewport.root_tag.as_ref())
+            .filter(|tag| tag.get_exposed() != Some(false) && tag.fault().is_none())
+            .filter_map(|tag| tag.get_id().map(str::to_owned))
+            .collect()
+    }
+
+    /// The topmost modal of a window as an exposed node, with all that is around it.
+    pub(crate) fn modal(&self, viewport: &Viewport, records: &[Record]) -> Option<Key> {
+        let layer = viewport.top_modal?;
+        let named = records
+            .iter()
+            .find(|record| record.layer == layer && record.tag.get_id().is_some());
+        // A modal without a tag blocks too, in its window's name: which is no one's to see.
+        Some(named.map_or(Key::MAX, |record| record.key))
+    }
+
+    /// Drops what has not been drawn for long, once there is more of that than of the rest.
+    pub(crate) fn sweep(&mut self) {
+        let drawn: usize = self
+            .viewports
+            .iter()
+            .map(|viewport| viewport.records.len())
+            .sum();
+        if self.tracks.len() <= 2 * drawn + 256 {
+            return;
+        }
+        let passes: HashMap<ViewportId, u64> = self
+            .viewports
+            .iter()
+            .map(|viewport| (viewport.id, viewport.pass))
+            .collect();
+        self.tracks.retain(|(viewport, _), track| {
+            passes
+                .get(viewport)
+                .is_some_and(|pass| track.pass + 1 >= *pass)
+        });
+    }
+}
+
+fn is_read(job: &Job) -> bool {
+    !matches!(job.call, Call::Act { .. })
+}
+
+/// Whether a request needs more of the windows than what is tagged.
+fn is_whole(job: &Job) -> bool {
+    match &job.call {
+        Call::Describe(describe) => describe.full,
+        Call::GetText { target, .. } => names_a_place(job.view, target),
+        Call::Act { .. } => false,
+    }
+}
+
+/// Whether an automatic id would be told apart from none.
+fn names_a_place(view: View, target: &Target) -> bool {
+    view.names_unexposed && agent_core::is_automatic(&target.id)
+}
+
+/// Tells a no, if the request still counts.
+fn refuse(mut act: Box<ActWork>, no: No) {
+    if let Some(reply) = act.reply.take() {
+        reply.send(no);
+    } else if let Some(job) = act.job.take().and_then(|job| job.enter(Instant::now())) {
+        job.reply.send(no);
+    }
+}
+
+impl Viewport {
+    /// The window itself.
+    pub(crate) fn root(&self) -> SceneNode {
+        let mut looked = Looked::unknown(Role::Window);
+        looked.class = "Viewport".into();
+        looked.states.set(States::FOCUSED, false);
+        SceneNode {
+            key: self.root_key,
+            parent: None,
+            tag: self.root_tag.clone(),
+            looked,
+            label: self.title.clone(),
+            text: None,
+            stamp: 0,
+            frame: None,
+            blocked_by: None,
+        }
+    }
+}
+
+impl Record {
+    /// Its node in a scene.
+    pub(crate) fn node(&self, parent: Key, mut looked: Looked, viewport: &Viewport) -> SceneNode {
+        looked.states.set(States::HIDDEN, !self.visible);
+        looked
+            .states
+            .set(States::DISABLED, !self.enabled && self.visible);
+        looked.states.set(States::OFFSCREEN, !self.onscreen);
+        looked.states.set(
+            States::MODAL,
+            looked.states.contains(States::MODAL)
+                || (viewport.top_modal == Some(self.layer)
+                    && matches!(
+                        self.tag.get_role().unwrap_or(looked.role),
+                        Role::Dialog | Role::AlertDialog
+                    )),
+        );
+        if self.chained {
+            looked.offers &= Verb::Click.set() | Verb::Focus.set();
+        }
+        let (min, size) = (self.rect.min, self.rect.size());
+        SceneNode {
+            key: self.key,
+            parent: Some(parent),
+            tag: Some(self.tag.clone()),
+            looked,
+            label: None,
+            text: None,
+            stamp: self.stamp,
+            frame: self.rect.is_finite().then(|| agent_core::Frame {
+                x: f64::from(min.x),
+                y: f64::from(min.y),
+                width: f64::from(size.x.max(0.0)),
+                height: f64::from(size.y.max(0.0)),
+            }),
+            blocked_by: None,
+        }
+    }
+}
