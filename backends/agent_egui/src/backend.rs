@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use agent_core::{Backend, Call, Job, Verb, VerbSet};
+use agent_core::{Backend, Call, EventVerb, Job, Verb, VerbSet};
 use egui::{Context, ViewportCommand, ViewportId};
 
 use crate::{
@@ -75,6 +75,13 @@ impl Backend for EguiBackend {
             | Verb::SetValue.set()
             | Verb::Expand.set()
             | Verb::Collapse.set()
+    }
+
+    fn emit(&self, id: &str, verb: EventVerb) {
+        if self.shared.clients.load(Ordering::Acquire) > 0 {
+            lock(&self.shared.emitted).push(id, verb);
+            wake(&self.ctx, &self.shared);
+        }
     }
 
     fn set_clients(&self, clients: usize) {

@@ -9,7 +9,10 @@ mod plugin;
 mod scene;
 mod state;
 mod tagging;
+mod windowless;
 
 pub use agent_core::{Role, Tag, Verb};
 pub use backend::open;
+pub use egui::Context;
 pub use tagging::{AgentResponse, AgentUi, AgentWidget, Tagged};
+pub use windowless::run_windowless;

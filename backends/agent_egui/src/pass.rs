@@ -279,8 +279,21 @@ pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut
             && pass.recording
             && response.clicked()
         {
-            state.acted.push((entered.key, EventVerb::Clicked));
+            state.happened(entered.key, EventVerb::Clicked);
         }
+    });
+}
+
+/// Tags the window that is being drawn.
+pub(crate) fn tag_window(ctx: &Context, tag: Tag) {
+    current(ctx, |pass| match &pass.root_tag {
+        None => pass.root_tag = Some(tag),
+        Some(first) if *first == tag => {}
+        Some(first) => lock(&pass.shared.ui).warn(format!(
+            "the window {:?} is tagged again as {:?} in one pass: the second tag is ignored",
+            first.get_id().unwrap_or_default(),
+            tag.get_id().unwrap_or_default(),
+        )),
     });
 }
 
@@ -338,7 +351,7 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
         }
         match act(ctx, pass, state, Aim::Nothing) {
             Some(armed) => settle(ctx, None, state, key, armed, Some(response)),
-            None if response.clicked() => state.acted.push((key, EventVerb::Clicked)),
+            None if response.clicked() => state.happened(key, EventVerb::Clicked),
             None => {}
         }
     });
@@ -515,6 +528,8 @@ fn judge(
         }
         Ok(authorised) => {
             work.reply = Some(job.reply);
+            // What its reply tells begins here.
+            state.acted.clear();
             let held = scene.get(key).and_then(|node| node.text.clone());
             Some(arm(ctx, &work.action, authorised, aimed, held))
         }
@@ -689,12 +704,13 @@ fn settle(
     }
     let verb = armed.authorised.verb();
     let (_, action) = armed.authorised.perform();
+    let mut acted = None;
     match action {
         Action::Click => {
             if armed.event.is_none() {
                 response.flags.insert(Flags::FAKE_PRIMARY_CLICKED);
             }
-            state.acted.push((key, EventVerb::Clicked));
+            acted = Some(EventVerb::Clicked);
         }
         Action::SetText { .. } => {
             if let Some(at) = armed.caret
@@ -704,7 +720,7 @@ fn settle(
                 field.cursor.set_char_range(Some(caret));
                 field.store(ctx, response.id);
             }
-            state.acted.push((key, EventVerb::Changed));
+            acted = Some(EventVerb::Changed);
         }
         Action::Focus => response.request_focus(),
         Action::ScrollTo { .. } => {
@@ -717,6 +733,9 @@ fn settle(
         _ => {}
     }
     work.done = Some(done(key, verb, armed.wanted));
+    if let Some(verb) = acted {
+        state.happened(key, verb);
+    }
 }
 
 fn done(key: Key, verb: Verb, wanted: Option<String>) -> Done {

@@ -145,7 +145,7 @@ impl Plugin for AgentPlugin {
             let viewport = state.viewport(id);
             viewport.records = std::mem::take(&mut pass.records);
             viewport.recorded = now;
-            state.advance(&shared.inbox);
+            state.advance(&shared);
             state.next_work(&shared.inbox);
         }
         state.sweep();

@@ -8,8 +8,8 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Call, Changes, EventVerb, Inbox, Job, Marks, No, Refusal, ReplyTo, Role,
-    States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
+    Acted, Action, Answer, Call, Changes, Emitted, EventVerb, Inbox, Job, Marks, No, Refusal,
+    ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
 };
 use egui::{Id, LayerId, Rect, ViewportId};
 
@@ -27,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) ever: AtomicBool,
     /// Only the UI thread takes this one, so that a tag may hold it while it calls egui.
     pub(crate) ui: Mutex<UiState>,
+    pub(crate) emitted: Mutex<Emitted>,
     pub(crate) windows: Mutex<HashSet<String>>,
     pub(crate) open: Mutex<Vec<ViewportId>>,
     /// The app's own number of passes a frame, while a frame may need more.
@@ -193,6 +194,13 @@ impl UiState {
             }
         };
         &mut self.viewports[at]
+    }
+
+    /// Notes what a widget told of by itself, until the next look.
+    pub(crate) fn happened(&mut self, key: Key, verb: EventVerb) {
+        if self.acted.len() < Emitted::MOST {
+            self.acted.push((key, verb));
+        }
     }
 
     /// Tells the developer something, once.
@@ -367,21 +375,21 @@ impl UiState {
     }
 
     /// Brings the work on after a pass of a window.
-    pub(crate) fn advance(&mut self, inbox: &Mutex<Inbox>) {
+    pub(crate) fn advance(&mut self, shared: &Shared) {
         match self.work.take() {
             None => {}
             Some(Work::Read { jobs, since }) => {
                 if self.all(|viewport| viewport.pictured >= since) {
-                    self.serve_reads(jobs, inbox);
+                    self.serve_reads(jobs, shared);
                 } else {
                     self.work = Some(Work::Read { jobs, since });
                 }
             }
-            Some(Work::Act(act)) => self.advance_act(act, inbox),
+            Some(Work::Act(act)) => self.advance_act(act, shared),
         }
     }
 
-    fn advance_act(&mut self, mut act: Box<ActWork>, inbox: &Mutex<Inbox>) {
+    fn advance_act(&mut self, mut act: Box<ActWork>, shared: &Shared) {
         if act.stage == Stage::Find {
             if !self.all(|viewport| viewport.recorded >= act.since) {
                 self.work = Some(Work::Act(act));
@@ -431,7 +439,7 @@ impl UiState {
                 }
                 act.stage = Stage::Find;
                 act.since = since;
-                self.advance_act(act, inbox);
+                self.advance_act(act, shared);
                 return;
             }
             self.work = Some(Work::Act(act));
@@ -445,21 +453,22 @@ impl UiState {
             return;
         }
         if act.stage == Stage::Settle && self.all(|viewport| viewport.pictured >= since) {
-            self.finish_act(act);
+            self.finish_act(act, shared);
             // What was asked after it can be told from the same pictures.
             let mut reads = Vec::new();
-            while let Some(job) = lock(inbox).pop_if(|job| is_read(job) && !is_whole(job)) {
+            while let Some(job) = lock(&shared.inbox).pop_if(|job| is_read(job) && !is_whole(job)) {
                 reads.push(job);
             }
-            self.serve_reads(reads, inbox);
+            self.serve_reads(reads, shared);
             return;
         }
         self.work = Some(Work::Act(act));
     }
 
-    fn finish_act(&mut self, mut act: Box<ActWork>) {
+    fn finish_act(&mut self, mut act: Box<ActWork>, shared: &Shared) {
         let scene = self.pictured();
-        let acted = std::mem::take(&mut self.acted);
+        let mut acted = std::mem::take(&mut self.acted);
+        acted.extend(lock(&shared.emitted).take(&scene));
         let mut events = self.surface.settle(&scene, Changes::Everything, &acted);
         events.retain(|event| event.verb != EventVerb::UiChanged);
         let mut result = Acted {
@@ -483,12 +492,13 @@ impl UiState {
         }
     }
 
-    fn serve_reads(&mut self, jobs: Vec<Job>, inbox: &Mutex<Inbox>) {
+    fn serve_reads(&mut self, jobs: Vec<Job>, shared: &Shared) {
         if jobs.is_empty() {
             return;
         }
         let scene = self.pictured();
-        let acted = std::mem::take(&mut self.acted);
+        let mut acted = std::mem::take(&mut self.acted);
+        acted.extend(lock(&shared.emitted).take(&scene));
         self.surface.settle(&scene, Changes::Everything, &acted);
         self.tell_developer();
         let began = Instant::now();
@@ -510,7 +520,7 @@ impl UiState {
         }
         if !left.is_empty() {
             // The rest waits for the next frame, before what came after it.
-            lock(inbox).put_back(left);
+            lock(&shared.inbox).put_back(left);
         }
     }
 

@@ -66,8 +66,9 @@ pub trait AgentUi {
     /// a list, or a part of the window that is only marked.
     fn agent_tagged<R>(&mut self, tag: Tag, add: impl FnOnce(&mut Ui) -> R) -> InnerResponse<R>;
 
-    /// Tags the window that this is in. Call it in every pass, before the window's widgets are
-    /// added.
+    /// Tags the viewport that this is in. Call it in every pass, before the window's widgets are
+    /// added. A second tag on a viewport is ignored: a window that is shown embedded in another
+    /// ([`egui::ViewportClass::EmbeddedWindow`]) is no window of its own.
     fn agent_window(&mut self, tag: impl Into<Tag>);
 }
 
@@ -96,7 +97,7 @@ impl AgentUi for Ui {
 
     fn agent_window(&mut self, tag: impl Into<Tag>) {
         let tag = tag.into();
-        pass::current(self.ctx(), |pass| pass.root_tag = Some(tag));
+        pass::tag_window(self.ctx(), tag);
     }
 }
 
@@ -105,8 +106,8 @@ impl AgentUi for Ui {
 /// The widget has run by then, so this is for reading, and for click and focus only; other
 /// verbs answer `not_offered`. Tag the widget before it is added for those. On the UI thread.
 pub trait AgentResponse: Sized {
-    /// Exposes the widget to agents under `id` (see [`Tag::id`]).
-    #[must_use = "an agent's click is on the response that this returns"]
+    /// Exposes the widget to agents under `id` (see [`Tag::id`]). An agent's click is on the
+    /// response that this returns: ask that one whether it was clicked.
     fn agent_id(self, id: impl Into<Cow<'static, str>>) -> Response;
 }
 

@@ -341,15 +341,12 @@ fn whole<L: LiveTree>(
         (None, None) => live.windows(),
     };
     // Depth first, with a stack of our own: (node, parent's index, automatic id).
-    let mut open = places(live, ROOT_ID, tops, None);
+    let mut open = places(standings, ROOT_ID, tops, None);
     open.reverse();
     while let Some((node, automatic, parent)) = open.pop() {
         let Some(standing) = standings.of(node) else {
             continue;
         };
-        if standing.is_excluded() {
-            continue;
-        }
         let own = live.tag(node).filter(|tag| tag.fault().is_none());
         let id: Arc<str> = match (&standing.id, own.and_then(Tag::get_id)) {
             (Some(id), _) => id.clone(),
@@ -363,7 +360,7 @@ fn whole<L: LiveTree>(
             .and_then(|parent: usize| items.get(parent))
             .map_or(0, |parent| parent.level + 1);
         let at = items.len();
-        let mut inside = places(live, &id, live.children(node), Some(at));
+        let mut inside = places(standings, &id, live.children(node), Some(at));
         inside.reverse();
         open.extend(inside);
         items.push(Item {
@@ -383,16 +380,22 @@ fn whole<L: LiveTree>(
     items
 }
 
-/// The automatic ids of some siblings: their role and how many of that role come before.
+/// The automatic ids of some siblings: their role and how many of that role come before. What
+/// is excluded is left out, and not counted either (rule 11).
 fn places<L: LiveTree>(
-    live: &L,
+    standings: &mut Standings<'_, L>,
     parent: &str,
     siblings: Vec<L::Key>,
     index: Option<usize>,
 ) -> Vec<(L::Key, String, Option<usize>)> {
     let mut counts: HashMap<Role, usize> = HashMap::new();
+    let live = standings.live();
     siblings
         .into_iter()
+        .filter(|node| {
+            let standing = standings.of(*node);
+            standing.is_some_and(|standing| !standing.is_excluded())
+        })
         .map(|node| {
             let role = role(live, node);
             let count = counts.entry(role).or_default();

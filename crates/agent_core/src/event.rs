@@ -69,3 +69,37 @@ pub struct Event {
     /// The revision that it led to.
     pub revision: u64,
 }
+
+/// The app's own events on their way to the UI thread: bounded, so that an app that raises them
+/// faster than it draws piles nothing up. The oldest go first.
+#[derive(Debug, Default)]
+pub struct Emitted(std::collections::VecDeque<(String, EventVerb)>);
+
+impl Emitted {
+    /// How many wait at most.
+    pub const MOST: usize = 256;
+
+    /// Adds one at the end.
+    pub fn push(&mut self, id: &str, verb: EventVerb) {
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((id.to_owned(), verb));
+    }
+
+    /// Takes them all, as what happened to the nodes that they name; what names none, or an
+    /// ambiguous one, is dropped.
+    pub fn take<L: crate::LiveTree>(&mut self, live: &L) -> Vec<(L::Key, EventVerb)> {
+        let view = crate::View {
+            names_unexposed: false,
+            window_was_there: false,
+        };
+        let emitted = std::mem::take(&mut self.0).into_iter();
+        emitted
+            .filter_map(|(id, verb)| {
+                let target = crate::Target { id, window: None };
+                Some((crate::locate(live, &target, view).ok()?, verb))
+            })
+            .collect()
+    }
+}

@@ -36,7 +36,7 @@ pub use cut::{Cut, ELLIPSIS, cut};
 pub use describe::{
     Describe, Described, Description, Full, Include, MAX_BYTES, MAX_NAME, MAX_NODES, MAX_VALUE,
 };
-pub use event::{Event, EventVerb};
+pub use event::{Emitted, Event, EventVerb};
 pub use gate::{AuthGate, Channel, Decision, Peer, Reason, Request, Scope};
 pub use id::{BadId, MAX_ID_BYTES, ROOT_ID, automatic_id, check_id, is_automatic, keyed_id};
 pub use node::{Facts, Frame, Label, LiveTree, States};

@@ -12,7 +12,7 @@ use std::{
 use crate::{
     authorise::{Action, Fault, No, Refusal, Target, TextRead, View},
     describe::{Describe, Description},
-    event::Event,
+    event::{Event, EventVerb},
     gate::{AuthGate, Decision, Request},
     verb::{Verb, VerbSet},
 };
@@ -321,6 +321,10 @@ pub trait Backend: Send + Sync + 'static {
     fn unsupported(&self) -> VerbSet {
         VerbSet::empty()
     }
+
+    /// Raises an event of the app's own on an exposed node; on any other it does nothing. Any
+    /// thread.
+    fn emit(&self, id: &str, verb: EventVerb);
 
     /// How many clients are admitted. With none, the backend does no work at all. Any thread.
     fn set_clients(&self, clients: usize);

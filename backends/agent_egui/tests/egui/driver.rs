@@ -30,6 +30,7 @@ pub(crate) struct Driver<S> {
     pub(crate) draw: fn(&mut Ui, &mut S),
     pub(crate) host: Host,
     pub(crate) names_unexposed: bool,
+    pub(crate) window_was_there: bool,
     pub(crate) gate: AuthGate,
     pub(crate) time: f64,
     /// Whether the last frame had an update for a screen reader.
@@ -56,6 +57,7 @@ impl<S> Driver<S> {
             draw,
             host,
             names_unexposed: false,
+            window_was_there: false,
             gate: AuthGate::serve(|_| Decision::Allow),
             time: 0.0,
             updates: Vec::new(),
@@ -112,7 +114,7 @@ impl<S> Driver<S> {
             gate: self.gate.clone(),
             view: View {
                 names_unexposed: self.names_unexposed,
-                window_was_there: false,
+                window_was_there: self.window_was_there,
             },
             deadline: Instant::now() + Duration::from_secs(60),
             ticket: ticket.clone(),

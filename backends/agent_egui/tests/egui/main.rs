@@ -1,6 +1,14 @@
 //! The backend on a bare `egui::Context`: no window, the real plugin, the app's real passes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed expectation is a failed test"
+)]
+
 mod acting;
 mod describing;
 mod driver;
 mod reader;
+mod viewports;

@@ -1,0 +1,188 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+use std::{os::fd::OwnedFd, path::PathBuf, sync::Arc};
+
+use agent_core::Backend;
+use agent_mcp::Config;
+
+pub use agent_core::{
+    AuthGate, Channel, Decision, EventVerb, Peer, Reason, Request, Role, Scope, Tag, Verb, VerbSet,
+};
+#[cfg(feature = "egui")]
+pub use agent_egui as egui;
+#[cfg(feature = "headless")]
+pub use agent_headless as headless;
+pub use agent_mcp::{ActionRate, Client, FdPeer, Limits, ServeError};
+
+/// What one app offers to agents, while it is served. Dropping it ends that: the socket is
+/// closed, its files are removed, requests that wait are answered with an error.
+///
+/// Any thread.
+#[must_use = "dropping the surface stops serving it: keep it as long as the app runs"]
+pub struct Surface {
+    server: agent_mcp::Server,
+    backend: Arc<dyn Backend>,
+}
+
+impl Surface {
+    /// Begins with the app's id: 1 to 200 letters, digits, `-`, `_`, `.`, `:`, in reverse
+    /// domain form by custom (`org.example.orders`).
+    pub fn builder(app: impl Into<String>) -> Builder {
+        let app = app.into();
+        Builder {
+            name: app.clone(),
+            app,
+            gate: AuthGate::deny_all(),
+            backend: None,
+            armed_full: false,
+            limits: Limits::default(),
+            path: None,
+        }
+    }
+
+    /// Where the socket is; `None` when a connected stream is served.
+    pub fn address(&self) -> Option<&std::path::Path> {
+        self.server.address()
+    }
+
+    /// Who is connected now.
+    pub fn clients(&self) -> Vec<Client> {
+        self.server.clients()
+    }
+
+    /// Refuses every agent that is connected now, from here on: when this returns, nothing of
+    /// theirs that had not begun will be performed. Agents that connect later are asked about
+    /// at the gate.
+    pub fn revoke(&self) {
+        self.server.revoke();
+    }
+
+    /// Raises an event of the app's own on a tagged node, for a widget that the toolkit says
+    /// nothing about: `surface.emit("chart", EventVerb::Changed)`. On a node that is not
+    /// exposed it does nothing.
+    pub fn emit(&self, id: &str, verb: EventVerb) {
+        self.backend.emit(id, verb);
+    }
+
+    /// Stops serving; the same as dropping it.
+    pub fn stop(self) {}
+}
+
+/// A surface that is being put together, from [`Surface::builder`].
+#[must_use = "nothing is served until serve() is called"]
+pub struct Builder {
+    app: String,
+    name: String,
+    gate: AuthGate,
+    backend: Option<Arc<dyn Backend>>,
+    armed_full: bool,
+    limits: Limits,
+    path: Option<PathBuf>,
+}
+
+impl Builder {
+    /// What the app calls itself to people; its id, if this is not set.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Who is let in. Without a gate: nobody.
+    pub fn gate(mut self, gate: AuthGate) -> Self {
+        self.gate = gate;
+        self
+    }
+
+    /// Serves an egui app's windows. On the UI thread, outside a pass.
+    #[cfg(feature = "egui")]
+    pub fn egui(self, ctx: &agent_egui::Context) -> Self {
+        self.backend(agent_egui::open(ctx))
+    }
+
+    /// Serves a backend of another crate.
+    pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
+        self.backend = Some(backend);
+        self
+    }
+
+    /// Lets whoever the gate admits for [`Scope::Full`] see the whole tree, unexposed parts
+    /// included, though never secrets and what is excluded. It widens nothing that can be done.
+    pub fn arm_full(mut self) -> Self {
+        self.armed_full = true;
+        self
+    }
+
+    /// Other bounds than the wire's own.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Binds this path instead of the default address. Its folder must belong to the user and
+    /// be closed to others. Nobody finds it by looking for running apps.
+    pub fn at(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Binds, on the calling thread, and serves from threads of its own.
+    ///
+    /// # Errors
+    /// Each says what to do next; the app can go on without being served.
+    pub fn serve(mut self) -> Result<Surface, ServeError> {
+        let path = self.path.take();
+        self.start(|config| match path {
+            Some(path) => agent_mcp::serve_uds(config, &path),
+            None => agent_mcp::serve(config),
+        })
+    }
+
+    /// Serves one stream that is connected already, such as half of a `socketpair`. The kernel
+    /// says of such a pair only who made it, which is the app itself: `peer` says who is at the
+    /// other end, or that nobody knows.
+    ///
+    /// # Errors
+    /// If it is not a stream socket, or its other end belongs to another user.
+    pub fn serve_fd(self, stream: OwnedFd, peer: FdPeer) -> Result<Surface, ServeError> {
+        self.start(|config| agent_mcp::serve_fd(config, stream, peer))
+    }
+
+    fn start(
+        self,
+        serve: impl FnOnce(Config) -> Result<agent_mcp::Server, ServeError>,
+    ) -> Result<Surface, ServeError> {
+        let backend = self.backend.unwrap_or_else(|| Arc::new(Nothing));
+        let server = serve(Config {
+            app: self.app,
+            name: self.name,
+            gate: self.gate,
+            backend: backend.clone(),
+            armed_full: self.armed_full,
+            limits: self.limits,
+        })?;
+        Ok(Surface { server, backend })
+    }
+}
+
+/// An app without a toolkit has no windows.
+struct Nothing;
+
+impl Backend for Nothing {
+    fn submit(&self, job: agent_core::Job) {
+        if let Some(job) = job.enter(std::time::Instant::now()) {
+            job.reply
+                .send(agent_core::Answer::Fault(agent_core::Fault::Closed));
+        }
+    }
+
+    fn purge(&self) {}
+
+    fn has_window(&self, _: &str) -> bool {
+        false
+    }
+
+    fn emit(&self, _: &str, _: EventVerb) {}
+
+    fn set_clients(&self, _: usize) {}
+}
