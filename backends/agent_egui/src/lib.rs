@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod ids;
 mod looked;
 mod pass;
 mod picture;

@@ -3,7 +3,6 @@
 
 use std::{
     cell::RefCell,
-    collections::HashMap,
     sync::{Arc, atomic::Ordering},
     time::Instant,
 };
@@ -18,6 +17,7 @@ use egui::{
 };
 
 use crate::{
+    ids::IdMap,
     scene::{Key, Scene},
     state::{ActWork, Done, Record, Shared, Stage, Track, UiState, Work, lock},
 };
@@ -42,9 +42,9 @@ pub(crate) struct Pass {
     stack: Vec<Around>,
     pub(crate) root_tag: Option<Tag>,
     /// Which tag each widget lies in, where everything is to be told.
-    pub(crate) inner: Option<HashMap<Id, usize>>,
+    pub(crate) inner: Option<IdMap<Id, usize>>,
     /// The widgets inside what is secret or excluded: none of them may name another.
-    pub(crate) kept_back: HashMap<Id, Marks>,
+    pub(crate) kept_back: IdMap<Id, Marks>,
     pub(crate) acting: bool,
 }
 
@@ -98,7 +98,7 @@ impl Pass {
             stack: Vec::new(),
             root_tag: None,
             inner: None,
-            kept_back: HashMap::new(),
+            kept_back: IdMap::default(),
             acting: false,
         }
     }

@@ -1,18 +1,17 @@
 //! From a pass's AccessKit update to the nodes that the rules look at.
 
-use std::collections::HashMap;
-
 use agent_core::{Marks, States};
 use egui::accesskit as ak;
 
 use crate::{
+    ids::{IdMap, IdSet},
     looked::{Looked, text},
     pass::Pass,
     scene::{Key, SceneNode},
     state::{UiState, Viewport},
 };
 
-type Nodes<'a> = HashMap<ak::NodeId, &'a ak::Node>;
+type Nodes<'a> = IdMap<ak::NodeId, &'a ak::Node>;
 
 /// What a pass drew, as AccessKit describes it: the tagged nodes, or, where the pass noted what
 /// lies in which tag, everything. Costs a look at each node of the update, and more only for
@@ -23,13 +22,13 @@ pub(crate) fn picture(
     pass: &Pass,
     update: &ak::TreeUpdate,
 ) -> Vec<SceneNode> {
-    let tagged: HashMap<ak::NodeId, usize> = pass
+    let tagged: IdMap<ak::NodeId, usize> = pass
         .records
         .iter()
         .enumerate()
         .filter_map(|(at, record)| Some((record.widget?.accesskit_id(), at)))
         .collect();
-    let mut nodes: Nodes<'_> = HashMap::new();
+    let mut nodes: Nodes<'_> = IdMap::default();
     let mut labels: Vec<ak::NodeId> = Vec::new();
     for (id, node) in &update.nodes {
         if pass.inner.is_some() || tagged.contains_key(id) {
@@ -38,12 +37,12 @@ pub(crate) fn picture(
         }
     }
     if pass.inner.is_none() && !labels.is_empty() {
-        let wanted: std::collections::HashSet<ak::NodeId> = labels.into_iter().collect();
+        let wanted: IdSet<ak::NodeId> = labels.into_iter().collect();
         let more = update.nodes.iter().filter(|(id, _)| wanted.contains(id));
         nodes.extend(more.map(|(id, node)| (*id, node)));
     }
     // No widget inside what is kept back names anything outside.
-    let kept_back: HashMap<ak::NodeId, Marks> = pass
+    let kept_back: IdMap<ak::NodeId, Marks> = pass
         .kept_back
         .iter()
         .map(|(id, marks)| (id.accesskit_id(), *marks))
@@ -97,7 +96,7 @@ fn fill(
     scene_node: &mut SceneNode,
     node: &ak::Node,
     nodes: &Nodes<'_>,
-    kept_back: &HashMap<ak::NodeId, Marks>,
+    kept_back: &IdMap<ak::NodeId, Marks>,
     marks: Marks,
 ) {
     let secret = marks.contains(Marks::SECRET) || scene_node.looked.states.contains(States::SECRET);
@@ -130,21 +129,21 @@ fn everything(
     viewport: &Viewport,
     pass: &Pass,
     update: &ak::TreeUpdate,
-    inner: &HashMap<egui::Id, usize>,
-    tagged: &HashMap<ak::NodeId, usize>,
+    inner: &IdMap<egui::Id, usize>,
+    tagged: &IdMap<ak::NodeId, usize>,
     nodes: &Nodes<'_>,
-    kept_back: &HashMap<ak::NodeId, Marks>,
+    kept_back: &IdMap<ak::NodeId, Marks>,
     picture: &mut Vec<SceneNode>,
 ) {
-    let inner: HashMap<ak::NodeId, usize> = inner
+    let inner: IdMap<ak::NodeId, usize> = inner
         .iter()
         .map(|(id, at)| (id.accesskit_id(), *at))
         .collect();
-    let mut parents: HashMap<ak::NodeId, ak::NodeId> = HashMap::new();
+    let mut parents: IdMap<ak::NodeId, ak::NodeId> = IdMap::default();
     let mut order = Vec::new();
     let root = update.tree.as_ref().map(|tree| tree.root);
     let mut open: Vec<ak::NodeId> = root.into_iter().collect();
-    let mut met = std::collections::HashSet::new();
+    let mut met = IdSet::default();
     while let Some(id) = open.pop() {
         if !met.insert(id) {
             continue;
@@ -157,7 +156,7 @@ fn everything(
         }
     }
     let record_key = |at: usize| pass.records.get(at).map(|record| record.key);
-    let mut keys: HashMap<ak::NodeId, Key> = HashMap::new();
+    let mut keys: IdMap<ak::NodeId, Key> = IdMap::default();
     for (id, at) in tagged {
         keys.extend(record_key(*at).map(|key| (*id, key)));
     }
@@ -208,7 +207,7 @@ fn everything(
         untagged.push(scene_node);
     }
     // A scene wants each node after its parent; tags come in the order in which they were drawn.
-    let mut placed: std::collections::HashSet<Key> = [viewport.root_key].into();
+    let mut placed: IdSet<Key> = IdSet::from_iter([viewport.root_key]);
     let mut waiting: Vec<SceneNode> = picture.drain(..).chain(untagged).collect();
     while !waiting.is_empty() {
         let before = waiting.len();

@@ -59,7 +59,7 @@ impl Plugin for AgentPlugin {
             }
         }
         if state.wants_everything() && state.wants_tree(id) {
-            pass.inner = Some(std::collections::HashMap::new());
+            pass.inner = Some(Default::default());
         }
         pass.acting = matches!(&state.work, Some(Work::Act(act)) if act.stage == Stage::Act(id));
         drop(state);

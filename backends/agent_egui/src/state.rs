@@ -14,6 +14,7 @@ use agent_core::{
 use egui::{Id, LayerId, Rect, ViewportId};
 
 use crate::{
+    ids::IdMap,
     looked::Looked,
     scene::{Key, Scene, SceneNode},
 };
@@ -145,7 +146,7 @@ pub(crate) enum Stage {
 
 #[derive(Default)]
 pub(crate) struct UiState {
-    pub(crate) tracks: HashMap<(ViewportId, Id), Track>,
+    pub(crate) tracks: IdMap<(ViewportId, Id), Track>,
     last_key: Key,
     /// In the order in which they opened.
     pub(crate) viewports: Vec<Viewport>,
