@@ -127,10 +127,10 @@ impl App {
         if tagged {
             ui.agent_window("main");
         }
-        for n in 0..20 {
+        for (n, id) in BUTTONS.into_iter().enumerate() {
             let button = egui::Button::new(format!("Action {n:02}"));
             let response = match tagged {
-                true => ui.add(button.agent_id(BUTTONS[n])),
+                true => ui.add(button.agent_id(id)),
                 false => ui.add(button),
             };
             self.clicks += usize::from(response.clicked());

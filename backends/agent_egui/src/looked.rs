@@ -1,17 +1,15 @@
 //! What an AccessKit node says of its widget, in the words of the rules.
 
-use std::borrow::Cow;
-
 use agent_core::{Facts, Role, States, Verb, VerbSet};
 use egui::accesskit as ak;
 
 /// What a widget is and holds, as egui last told AccessKit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Looked {
     pub(crate) role: Role,
     pub(crate) states: States,
     pub(crate) offers: VerbSet,
-    pub(crate) class: Cow<'static, str>,
+    pub(crate) class: ak::Role,
     pub(crate) has_text: bool,
 }
 
@@ -22,7 +20,7 @@ impl Looked {
             role,
             states: States::empty(),
             offers: VerbSet::empty(),
-            class: Cow::Borrowed(""),
+            class: ak::Role::GenericContainer,
             has_text: false,
         }
     }
@@ -52,7 +50,7 @@ impl Looked {
             role,
             states,
             offers: offers(node, role),
-            class: Cow::Owned(format!("{:?}", node.role())),
+            class: node.role(),
             has_text: text(node).is_some(),
         }
     }
@@ -62,7 +60,6 @@ impl Looked {
             role: self.role,
             states: self.states,
             offers: self.offers,
-            class: self.class.clone(),
             size: None,
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn picture(
             if let Some(track) = state.tracks.get_mut(&(viewport.id, record.spot))
                 && track.key == record.key
             {
-                track.looked = Some(looked.clone());
+                track.looked = Some(looked);
             }
             scene_node = record.node(
                 scene_node.parent.unwrap_or(viewport.root_key),

@@ -38,9 +38,12 @@ impl Plugin for AgentPlugin {
         viewport.pass += 1;
         pass.number = viewport.pass;
         pass.recording = clients;
-        if let Some(info) = raw.viewports.get(&id) {
-            viewport.title.clone_from(&info.title);
-        }
+        // winit answers an empty title on X11, always: then what the app asked for, which egui
+        // knows of child windows, and otherwise the label of the window's tag.
+        let title = raw.viewports.get(&id).and_then(|info| info.title.clone());
+        viewport.title = title
+            .filter(|title| !title.is_empty())
+            .or_else(|| ctx.viewport_for(id, |viewport| viewport.builder.title.clone()));
         viewport.focused = raw.focused;
         viewport.top_modal = ctx.memory(|memory| memory.top_modal_layer());
         let (probe, one_pass) = (viewport.probe, viewport.one_pass);

@@ -118,6 +118,14 @@ impl LiveTree for Scene {
         }
     }
 
+    fn class(&self, node: Key) -> String {
+        match self.get(node) {
+            Some(node) if node.parent.is_none() => "Viewport".to_owned(),
+            Some(node) => format!("{:?}", node.looked.class),
+            None => String::new(),
+        }
+    }
+
     fn label(&self, node: Key) -> Label<Key> {
         match self.get(node).and_then(|node| node.label.clone()) {
             Some(label) => Label::Text(label),

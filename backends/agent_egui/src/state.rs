@@ -314,7 +314,7 @@ impl UiState {
         let looked = self
             .tracks
             .get(&(viewport.id, record.spot))
-            .and_then(|track| track.looked.clone());
+            .and_then(|track| track.looked);
         let parent = record.parent.and_then(|parent| records.get(parent));
         record.node(
             parent.map_or(viewport.root_key, |parent| parent.key),
@@ -470,14 +470,8 @@ impl UiState {
         let scene = self.pictured();
         let mut acted = std::mem::take(&mut self.acted);
         acted.extend(lock(&shared.emitted).take(&scene));
-        let mut events = self.surface.settle(&scene, Changes::Everything, &acted);
-        events.retain(|event| event.verb != EventVerb::UiChanged);
-        let mut result = Acted {
-            revision: self.surface.revision(),
-            events,
-            version: None,
-            text: None,
-        };
+        let events = self.surface.settle(&scene, Changes::Everything, &acted);
+        let mut result = Acted::new(self.surface.revision(), events);
         if let Some(done) = act.done.take()
             && done.verb == Verb::SetText
             && let Some((version, text)) =
@@ -616,14 +610,11 @@ fn refuse(mut act: Box<ActWork>, no: No) {
 impl Viewport {
     /// The window itself.
     pub(crate) fn root(&self) -> SceneNode {
-        let mut looked = Looked::unknown(Role::Window);
-        looked.class = "Viewport".into();
-        looked.states.set(States::FOCUSED, false);
         SceneNode {
             key: self.root_key,
             parent: None,
             tag: self.root_tag.clone(),
-            looked,
+            looked: Looked::unknown(Role::Window),
             label: self.title.clone(),
             text: None,
             stamp: 0,

@@ -251,7 +251,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             },
             size: facts.size,
             full: describe.full.then(|| Full {
-                class: facts.class.into_owned(),
+                class: live.class(node),
                 exposed,
                 text,
             }),

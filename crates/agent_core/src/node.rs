@@ -1,6 +1,6 @@
 //! What a backend reads from its toolkit: the live tree, as the rules look at it.
 
-use std::{borrow::Cow, fmt::Debug, hash::Hash};
+use std::{fmt::Debug, hash::Hash};
 
 use bitflags::bitflags;
 
@@ -94,7 +94,7 @@ pub struct Frame {
 }
 
 /// What a widget is and offers by itself, without what is inherited and without any text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Its role.
     pub role: Role,
@@ -103,8 +103,6 @@ pub struct Facts {
     pub states: States,
     /// The acting verbs that this kind of widget has a way to perform, whatever its state.
     pub offers: VerbSet,
-    /// The toolkit's name for its class, for a full description.
-    pub class: Cow<'static, str>,
     /// For a lazy list whose rows have keys: how many rows it stands for.
     pub size: Option<u64>,
 }
@@ -144,6 +142,8 @@ pub trait LiveTree {
     fn tag(&self, node: Self::Key) -> Option<&Tag>;
     /// What it is, how it is, what it offers.
     fn facts(&self, node: Self::Key) -> Facts;
+    /// The toolkit's name for its class, for a full description.
+    fn class(&self, node: Self::Key) -> String;
     /// Where its name comes from, its own text apart.
     fn label(&self, node: Self::Key) -> Label<Self::Key>;
     /// Its own text: a field's value, a button's caption, a label's words, a slider's number.

@@ -97,6 +97,8 @@ pub struct Surface<K> {
     revision: u64,
     pub(crate) versions: Versions<K>,
     shown: HashMap<K, Shown<K>>,
+    /// The exposed nodes that are shown, in the order of the last look.
+    order: Vec<K>,
     warned: HashSet<Warning>,
     warnings: Vec<Warning>,
     looked: bool,
@@ -108,6 +110,7 @@ impl<K> Default for Surface<K> {
             revision: 0,
             versions: Versions::default(),
             shown: HashMap::new(),
+            order: Vec::new(),
             warned: HashSet::new(),
             warnings: Vec::new(),
             looked: false,
@@ -243,6 +246,19 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         }
         let shown = &self.shown;
         self.versions.retain(|node| shown.contains_key(&node));
+        // What is hidden has no place that anybody is shown.
+        let visible = projection
+            .iter()
+            .filter(|exposed| !exposed.standing.inherited.contains(States::HIDDEN));
+        let order: Vec<K> = visible.map(|exposed| exposed.node).collect();
+        for node in moved(&self.order, &order) {
+            if !events.iter().any(|(told, ..)| *told == node)
+                && let Some(shown) = self.shown.get(&node)
+            {
+                events.push((node, shown.clone(), Vec::new()));
+            }
+        }
+        self.order = order;
     }
 
     /// Takes in how a node looks now; notes what happened to it if an agent can see that.
@@ -312,7 +328,9 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         let mut events = Vec::new();
         let mut told: HashSet<(K, EventVerb)> = HashSet::new();
         for (node, verb) in acted {
-            if let Some(shown) = self.shown.get(node)
+            // Its own handler may have removed it: then it is among what changed.
+            let gone = changed.iter().find(|(gone, ..)| gone == node);
+            if let Some(shown) = self.shown.get(node).or(gone.map(|(_, shown, _)| shown))
                 && !shown.states.intersects(States::HIDDEN | States::DUPLICATE)
                 && told.insert((*node, *verb))
             {
@@ -345,6 +363,36 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         }
         events
     }
+}
+
+/// The nodes that are no longer in the order that they were in among those that stayed: all
+/// between the first and the last that differ.
+fn moved<K: Copy + Eq + std::hash::Hash>(old: &[K], new: &[K]) -> Vec<K> {
+    let (were, are): (HashSet<K>, HashSet<K>) =
+        (old.iter().copied().collect(), new.iter().copied().collect());
+    let old: Vec<K> = old
+        .iter()
+        .copied()
+        .filter(|node| are.contains(node))
+        .collect();
+    let new: Vec<K> = new
+        .iter()
+        .copied()
+        .filter(|node| were.contains(node))
+        .collect();
+    let same = |(a, b): (&K, &K)| a == b;
+    let Some(first) = old.iter().zip(&new).position(|pair| !same(pair)) else {
+        return Vec::new();
+    };
+    let after = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(|pair| same(*pair))
+        .count();
+    new.get(first..new.len().saturating_sub(after))
+        .unwrap_or_default()
+        .to_vec()
 }
 
 /// What happened to a node between two looks.

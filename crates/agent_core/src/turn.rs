@@ -68,12 +68,34 @@ impl Call {
 pub struct Acted {
     /// The revision after the frame that took it.
     pub revision: u64,
-    /// What it brought about.
+    /// What it brought about: the first [`Acted::MOST`] events.
     pub events: Vec<Event>,
+    /// Whether there were more.
+    pub more: bool,
     /// For an edit: the text's version now.
     pub version: Option<u64>,
     /// For an edit: what the widget holds, if that is not what was written, and not secret.
     pub text: Option<String>,
+}
+
+impl Acted {
+    /// How many events one reply tells.
+    pub const MOST: usize = 16;
+
+    /// Of what a [`settle`](crate::Surface::settle) told. That something changed goes without
+    /// saying: `ui_changed` is left out.
+    pub fn new(revision: u64, mut events: Vec<Event>) -> Self {
+        events.retain(|event| event.verb != EventVerb::UiChanged);
+        let more = events.len() > Self::MOST;
+        events.truncate(Self::MOST);
+        Self {
+            revision,
+            events,
+            more,
+            version: None,
+            text: None,
+        }
+    }
 }
 
 /// The answer to a call.

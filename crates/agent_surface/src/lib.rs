@@ -100,6 +100,12 @@ impl Builder {
         self.backend(agent_egui::open(ctx))
     }
 
+    /// Serves scripted widgets, which have no display.
+    #[cfg(feature = "headless")]
+    pub fn headless(self, app: &agent_headless::Headless) -> Self {
+        self.backend(Arc::new(app.handle()))
+    }
+
     /// Serves a backend of another crate.
     pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
         self.backend = Some(backend);

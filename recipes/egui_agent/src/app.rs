@@ -4,7 +4,7 @@ use agent_surface::egui::{AgentResponse, AgentUi, AgentWidget, Role, Tag};
 use eframe::egui;
 
 /// A form for orders, and the orders.
-pub struct Orders {
+pub(crate) struct Orders {
     customer: String,
     status: String,
     orders: Vec<String>,
@@ -21,8 +21,9 @@ impl Default for Orders {
 }
 
 impl Orders {
-    pub fn ui(&mut self, ui: &mut egui::Ui) {
-        ui.agent_window("main");
+    pub(crate) fn ui(&mut self, ui: &mut egui::Ui) {
+        // winit tells no window titles on X11, so the label says it.
+        ui.agent_window(Tag::id("main").label("Orders"));
         egui::CentralPanel::default().show(ui, |ui| self.form(ui));
     }
 
@@ -34,7 +35,10 @@ impl Orders {
             let label = ui.label("Customer");
             ui.add(egui::TextEdit::singleline(&mut self.customer).agent_id("name-field"))
                 .labelled_by(label.id);
-            if ui.add(egui::Button::new("Save").agent_id("save-btn")).clicked() {
+            if ui
+                .add(egui::Button::new("Save").agent_id("save-btn"))
+                .clicked()
+            {
                 self.save();
             }
         });
@@ -42,16 +46,22 @@ impl Orders {
         ui.separator();
         let list = Tag::id("orders").role(Role::List).label("Orders");
         ui.agent_tagged(list, |ui| {
-            egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                for order in &self.orders {
-                    ui.label(order);
-                }
-            });
+            egui::ScrollArea::vertical()
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    for order in &self.orders {
+                        ui.label(order);
+                    }
+                });
         });
     }
 
     fn save(&mut self) {
-        let customer = if self.customer.is_empty() { "nobody" } else { &self.customer };
+        let customer = if self.customer.is_empty() {
+            "nobody"
+        } else {
+            &self.customer
+        };
         self.status = format!("saved for {customer}");
         println!("   app: {}", self.status);
         self.orders.insert(0, format!("Order for {customer}"));

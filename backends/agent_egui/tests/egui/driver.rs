@@ -98,30 +98,14 @@ impl<S> Driver<S> {
     }
 
     pub(crate) fn send(&mut self, call: Call) -> (Arc<Ticket>, mpsc::Receiver<Answer>) {
-        let (sender, receiver) = mpsc::channel();
-        let ticket = Arc::new(Ticket::default());
-        self.backend.submit(Job {
-            request: Request {
-                channel: Channel::External,
-                connection: 1,
-                claimed_name: None,
-                peer: None,
-                verb: call.verb(),
-                scope: Scope::Surface,
-                target: None,
-            },
-            call,
-            gate: self.gate.clone(),
-            view: View {
-                names_unexposed: self.names_unexposed,
-                window_was_there: self.window_was_there,
-            },
-            deadline: Instant::now() + Duration::from_secs(60),
-            ticket: ticket.clone(),
-            reply: ReplyTo::new(move |answer| {
-                let _ = sender.send(answer);
-            }),
-        });
+        let (mut job, receiver) = job(call);
+        job.gate = self.gate.clone();
+        job.view = View {
+            names_unexposed: self.names_unexposed,
+            window_was_there: self.window_was_there,
+        };
+        let ticket = job.ticket.clone();
+        self.backend.submit(job);
         (ticket, receiver)
     }
 
@@ -203,6 +187,34 @@ impl<S> Driver<S> {
             })
             .collect()
     }
+}
+
+/// A job of an agent that everything is allowed to, and where its answer comes.
+pub(crate) fn job(call: Call) -> (Job, mpsc::Receiver<Answer>) {
+    let (sender, receiver) = mpsc::channel();
+    let job = Job {
+        request: Request {
+            channel: Channel::External,
+            connection: 1,
+            claimed_name: None,
+            peer: None,
+            verb: call.verb(),
+            scope: Scope::Surface,
+            target: None,
+        },
+        call,
+        gate: AuthGate::serve(|_| Decision::Allow),
+        view: View {
+            names_unexposed: false,
+            window_was_there: false,
+        },
+        deadline: Instant::now() + Duration::from_secs(60),
+        ticket: Arc::new(Ticket::default()),
+        reply: ReplyTo::new(move |answer| {
+            let _ = sender.send(answer);
+        }),
+    };
+    (job, receiver)
 }
 
 pub(crate) fn target(id: &str) -> Target {

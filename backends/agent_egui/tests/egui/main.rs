@@ -10,5 +10,6 @@
 mod acting;
 mod describing;
 mod driver;
+mod kittest;
 mod reader;
 mod viewports;

@@ -106,9 +106,11 @@ impl LiveTree for Tree {
             role: node.role,
             states: node.states,
             offers,
-            class: "Node".into(),
             size: None,
         }
+    }
+    fn class(&self, _: usize) -> String {
+        "Node".into()
     }
     fn label(&self, node: usize) -> Label<usize> {
         self.0[node].label.clone().map_or(Label::None, Label::Text)

@@ -1,0 +1,457 @@
+//! What one connection owes its client: the requests in flight, each with its deadline, and the
+//! replies that are ready. The reader and the UI thread put things in, the writer takes them
+//! out and keeps the time.
+//!
+//! Its lock is held for a few steps at a time, never across a wait, a write or a conversion, so
+//! that the UI thread can take it.
+
+use std::{
+    sync::{Arc, Condvar, Mutex},
+    time::{Duration, Instant},
+};
+
+use agent_core::{Answer, Ticket, Verb};
+use agent_wire::{Failure, RequestId, error_line};
+
+use crate::{
+    sync::{lock, wait},
+    to_wire,
+};
+
+/// How long a writer that has just had something to do stays ready to wake by itself. A request
+/// whose deadline lies after that needs no wake-up to set the clock; an idle connection makes
+/// one wake-up, and then none.
+const LINGER: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    writer: Condvar,
+    reader: Condvar,
+    unread_bytes: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    ready: Vec<Ready>,
+    /// About how many bytes `ready` will be.
+    ready_bytes: usize,
+    /// How many bytes the writer has in hand.
+    writing: usize,
+    in_flight: Vec<Asked>,
+    serial: u64,
+    ending: Ending,
+    /// Whether the writer sleeps, and until when.
+    writer_sleeps: Option<Option<Instant>>,
+    reader_waits: bool,
+    access: Access,
+    /// When the last line came in.
+    heard: Instant,
+}
+
+/// Whether the gate has let anything of this connection in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Not yet.
+    None,
+    /// Yes.
+    Admitted,
+    /// The user took it back, for this connection for good.
+    Revoked,
+}
+
+/// How far a connection has ended; it only goes on from one to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ending {
+    /// Not at all.
+    Open,
+    /// The client asks nothing more, and still hears what it asked for.
+    Drain,
+    /// What is ready is written, and no more.
+    Flush,
+    /// Nothing is written.
+    Abort,
+}
+
+/// A request that the UI thread has been asked for.
+#[derive(Debug)]
+struct Asked {
+    serial: u64,
+    id: RequestId,
+    verb: Verb,
+    asked: Instant,
+    deadline: Instant,
+    ticket: Arc<Ticket>,
+    /// It had entered when it was cancelled: it completes, and is not answered.
+    cancelled: bool,
+}
+
+#[derive(Debug)]
+enum Ready {
+    Line(Vec<u8>),
+    Answer(u64, Answer),
+}
+
+/// Something for the writer to write.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// As it is.
+    Line(Vec<u8>),
+    /// To be converted.
+    Answer(RequestId, Verb, Answer),
+    /// Nobody waits for it any more. Only handed out so that it is dropped outside the lock.
+    Late(#[allow(dead_code, reason = "held to be dropped")] Answer),
+}
+
+/// What the writer is to do now.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) replies: Vec<Reply>,
+    /// Some jobs were withdrawn: the backend can drop them.
+    pub(crate) withdrawn: bool,
+}
+
+/// A request that was taken on.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    /// To answer it by.
+    pub(crate) serial: u64,
+    pub(crate) ticket: Arc<Ticket>,
+    /// The writer sleeps past its deadline, and is to be [told](Outbox::tell_writer), once the
+    /// job is on its way.
+    pub(crate) tell_writer: bool,
+}
+
+/// Why a request was not taken on.
+#[derive(Debug, PartialEq)]
+pub(crate) enum NotTaken {
+    Revoked,
+    TooMany,
+}
+
+/// The client left too much unread: the connection is to be closed.
+#[derive(Debug, PartialEq)]
+#[must_use]
+pub(crate) struct Overflow(pub(crate) bool);
+
+impl Outbox {
+    pub(crate) fn new(unread_bytes: usize, now: Instant) -> Self {
+        Self {
+            state: Mutex::new(State {
+                ready: Vec::new(),
+                ready_bytes: 0,
+                writing: 0,
+                in_flight: Vec::new(),
+                serial: 0,
+                ending: Ending::Open,
+                writer_sleeps: None,
+                reader_waits: false,
+                access: Access::None,
+                heard: now,
+            }),
+            writer: Condvar::new(),
+            reader: Condvar::new(),
+            unread_bytes,
+        }
+    }
+
+    // For the reader.
+
+    /// A line came in, a request if it has an id. Answers whether a request of this id is in
+    /// flight already.
+    pub(crate) fn hear(&self, id: Option<&RequestId>, now: Instant) -> bool {
+        let mut state = lock(&self.state);
+        state.heard = now;
+        id.is_some_and(|id| state.in_flight.iter().any(|asked| asked.id == *id))
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        lock(&self.state).access
+    }
+
+    /// The gate let something in. Answers how it stood before.
+    pub(crate) fn admit(&self) -> Access {
+        let mut state = lock(&self.state);
+        let before = state.access;
+        if before == Access::None {
+            state.access = Access::Admitted;
+        }
+        before
+    }
+
+    /// Takes a request on, so that it is answered: by the UI thread, or at its deadline.
+    pub(crate) fn ask(
+        &self,
+        id: RequestId,
+        verb: Verb,
+        asked: Instant,
+        deadline: Instant,
+        max: usize,
+    ) -> Result<Taken, (RequestId, NotTaken)> {
+        let mut state = lock(&self.state);
+        // Under the lock that a revocation takes: it finds either the request or no request.
+        if state.access == Access::Revoked {
+            return Err((id, NotTaken::Revoked));
+        }
+        if state.in_flight.len() >= max {
+            return Err((id, NotTaken::TooMany));
+        }
+        state.serial += 1;
+        let serial = state.serial;
+        let ticket = Arc::new(Ticket::default());
+        state.in_flight.push(Asked {
+            serial,
+            id,
+            verb,
+            asked,
+            deadline,
+            ticket: ticket.clone(),
+            cancelled: false,
+        });
+        let tell_writer = state
+            .writer_sleeps
+            .is_some_and(|until| until.is_none_or(|until| until > deadline));
+        Ok(Taken {
+            serial,
+            ticket,
+            tell_writer,
+        })
+    }
+
+    /// Has the writer look at its clock again.
+    pub(crate) fn tell_writer(&self) {
+        self.writer.notify_one();
+    }
+
+    /// A reply that needs no conversion.
+    pub(crate) fn reply(&self, line: Vec<u8>) -> Overflow {
+        self.put(line.len(), Ready::Line(line))
+    }
+
+    /// Withdraws a request, if it hasn't entered the UI thread; it is not answered in either
+    /// case. Answers whether the backend can drop it.
+    pub(crate) fn cancel(&self, id: &RequestId) -> bool {
+        let mut state = lock(&self.state);
+        let Some(at) = state.in_flight.iter().position(|asked| asked.id == *id) else {
+            return false;
+        };
+        let Some(asked) = state.in_flight.get_mut(at) else {
+            return false;
+        };
+        let withdrawn = asked.ticket.withdraw();
+        asked.cancelled = true;
+        if withdrawn {
+            state.in_flight.swap_remove(at);
+        }
+        withdrawn
+    }
+
+    /// Waits until the client has read enough that it makes sense to do more for it.
+    pub(crate) fn wait_until_read(&self) {
+        let mut state = lock(&self.state);
+        while state.unread() > self.unread_bytes / 2 && state.ending == Ending::Open {
+            state.reader_waits = true;
+            state = wait(&self.reader, state, None);
+        }
+        state.reader_waits = false;
+    }
+
+    // For the UI thread.
+
+    /// The answer to the request of this serial number. Never waits.
+    pub(crate) fn answer(&self, serial: u64, answer: Answer) -> Overflow {
+        self.put(to_wire::weight(&answer), Ready::Answer(serial, answer))
+    }
+
+    // For the writer.
+
+    /// Waits for something to write; `None`: the connection has ended. `idle` is how long a
+    /// client that was never let in may be silent.
+    pub(crate) fn next(&self, idle: Duration) -> Option<Batch> {
+        let mut state = lock(&self.state);
+        state.writing = 0;
+        self.wake_reader(&mut state);
+        let mut linger = true;
+        loop {
+            let now = Instant::now();
+            let mut batch = Batch {
+                replies: Vec::new(),
+                withdrawn: state.expire(now),
+            };
+            if state.ending == Ending::Abort {
+                return None;
+            }
+            if !state.ready.is_empty() {
+                state.take(&mut batch);
+                return Some(batch);
+            }
+            let idle_at = (state.access != Access::Admitted).then(|| state.heard + idle);
+            let over = match state.ending {
+                Ending::Open => idle_at.is_some_and(|at| at <= now),
+                Ending::Drain => state.in_flight.is_empty(),
+                Ending::Flush | Ending::Abort => true,
+            };
+            if over {
+                return None;
+            }
+            let linger_until = linger.then_some(now + LINGER);
+            linger = false;
+            let until = [state.next_deadline(), idle_at, linger_until]
+                .into_iter()
+                .flatten()
+                .min();
+            state.writer_sleeps = Some(until);
+            let timeout = until.map(|until| until.saturating_duration_since(now));
+            state = wait(&self.writer, state, timeout);
+            state.writer_sleeps = None;
+        }
+    }
+
+    /// The writer has so many bytes in hand, until it asks for the [next](Self::next).
+    pub(crate) fn writing(&self, bytes: usize) {
+        lock(&self.state).writing = bytes;
+    }
+
+    /// What has to be done at this moment while the client doesn't read. Answers when to look
+    /// again, and whether the backend can drop jobs; `None`: the connection has ended.
+    pub(crate) fn tick(&self, now: Instant) -> Option<(Option<Instant>, bool)> {
+        let mut state = lock(&self.state);
+        let withdrawn = state.expire(now);
+        (state.ending != Ending::Abort).then(|| (state.next_deadline(), withdrawn))
+    }
+
+    // For anyone.
+
+    /// Ends the connection so far. What it waits for is withdrawn, but for draining. Answers
+    /// whether the backend can drop jobs.
+    pub(crate) fn end(&self, how: Ending) -> bool {
+        let mut state = lock(&self.state);
+        state.ending = state.ending.max(how);
+        let mut withdrawn = false;
+        if state.ending >= Ending::Flush {
+            for asked in state.in_flight.drain(..) {
+                withdrawn |= asked.ticket.withdraw();
+            }
+        }
+        self.wake_reader(&mut state);
+        self.wake_writer(state);
+        withdrawn
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        lock(&self.state).ending == Ending::Open
+    }
+
+    /// Lets nothing of this connection in any more. What had not entered the UI thread is
+    /// withdrawn and answered. Answers how it stood before, and whether the backend can drop
+    /// jobs.
+    pub(crate) fn revoke(&self) -> (Access, bool) {
+        let mut state = lock(&self.state);
+        let before = std::mem::replace(&mut state.access, Access::Revoked);
+        let mut withdrawn = false;
+        let in_flight = std::mem::take(&mut state.in_flight);
+        for asked in in_flight {
+            if asked.ticket.withdraw() {
+                withdrawn = true;
+                state.push_failure(&asked.id, &Failure::consent_denied());
+            } else {
+                state.in_flight.push(asked);
+            }
+        }
+        self.wake_writer(state);
+        (before, withdrawn)
+    }
+
+    fn put(&self, bytes: usize, ready: Ready) -> Overflow {
+        let mut state = lock(&self.state);
+        if state.ending >= Ending::Flush {
+            return Overflow(false);
+        }
+        // Judged by what was there before: one reply of any size can be had.
+        if state.unread() >= self.unread_bytes {
+            return Overflow(true);
+        }
+        state.ready_bytes += bytes;
+        state.ready.push(ready);
+        self.wake_writer(state);
+        Overflow(false)
+    }
+
+    /// Wakes the writer if it sleeps, after the lock is free, so that it doesn't wake only to
+    /// wait for that.
+    fn wake_writer(&self, mut state: std::sync::MutexGuard<'_, State>) {
+        let sleeps = state.writer_sleeps.take().is_some();
+        drop(state);
+        if sleeps {
+            self.writer.notify_one();
+        }
+    }
+
+    fn wake_reader(&self, state: &mut State) {
+        if std::mem::take(&mut state.reader_waits) {
+            self.reader.notify_one();
+        }
+    }
+}
+
+impl State {
+    fn unread(&self) -> usize {
+        self.ready_bytes + self.writing
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        self.in_flight.iter().map(|asked| asked.deadline).min()
+    }
+
+    /// Answers the requests that the UI thread has not answered in time. Answers itself whether
+    /// any was withdrawn.
+    fn expire(&mut self, now: Instant) -> bool {
+        if self.in_flight.iter().all(|asked| asked.deadline > now) {
+            return false;
+        }
+        let mut withdrawn = false;
+        let in_flight = std::mem::take(&mut self.in_flight);
+        for asked in in_flight {
+            // An answer that is ready was in time, though the writer is late.
+            let answered = |ready: &Ready| matches!(ready, Ready::Answer(serial, _) if *serial == asked.serial);
+            if asked.deadline > now || self.ready.iter().any(answered) {
+                self.in_flight.push(asked);
+                continue;
+            }
+            asked.ticket.withdraw();
+            // Not what `withdraw` says: the UI thread may have withdrawn it for being late.
+            let entered = !asked.ticket.is_withdrawn();
+            withdrawn |= !entered;
+            if !asked.cancelled {
+                let waited = now.saturating_duration_since(asked.asked).as_millis();
+                let waited = u64::try_from(waited).unwrap_or(u64::MAX);
+                self.push_failure(&asked.id, &Failure::app_busy(waited, entered));
+            }
+        }
+        withdrawn
+    }
+
+    fn push_failure(&mut self, id: &RequestId, failure: &Failure) {
+        let line = error_line(Some(id), failure);
+        self.ready_bytes += line.len();
+        self.ready.push(Ready::Line(line));
+    }
+
+    /// Hands out what is ready, each answer with the request that it is to.
+    fn take(&mut self, batch: &mut Batch) {
+        self.writing = std::mem::take(&mut self.ready_bytes);
+        batch.replies.reserve(self.ready.len());
+        for ready in self.ready.drain(..) {
+            batch.replies.push(match ready {
+                Ready::Line(line) => Reply::Line(line),
+                Ready::Answer(serial, answer) => {
+                    let asked = self.in_flight.iter().position(|it| it.serial == serial);
+                    match asked.map(|at| self.in_flight.swap_remove(at)) {
+                        Some(it) if !it.cancelled => Reply::Answer(it.id, it.verb, answer),
+                        _ => Reply::Late(answer),
+                    }
+                }
+            });
+        }
+    }
+}

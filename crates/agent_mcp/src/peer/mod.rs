@@ -1,0 +1,60 @@
+//! Who is at the other end of a socket, as the kernel has it.
+
+#[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "android")),
+    path = "other.rs"
+)]
+mod platform;
+
+use std::sync::Arc;
+
+use agent_core::Peer;
+
+use platform::executable;
+
+pub(crate) use platform::{AVAILABLE, credentials, started};
+
+/// Who is at the other end of what is given to [`serve_fd`](crate::serve_fd).
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum FdPeer {
+    /// Whoever the kernel says; nobody known, if it says that it is the app itself, as of one
+    /// half of a pair that the app made.
+    #[default]
+    Unknown,
+    /// This process. The app's own is never taken for an agent's.
+    Pid(u32),
+    /// Whoever the app calls so: it vouches for the name, and no `hello` changes it.
+    Named(String),
+}
+
+/// What the kernel keeps of the process that connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    pub(crate) uid: u32,
+    /// `None`: a process that has no number here, in another container.
+    pub(crate) pid: Option<u32>,
+}
+
+/// The facts for the gate of who connected. `None`: it can't be identified, or it is the app
+/// itself.
+pub(crate) fn connected(credentials: Credentials) -> Option<Arc<Peer>> {
+    process(credentials.pid?, Some(credentials.uid))
+}
+
+/// The facts for the gate of a process that the app named. `None`: it is the app itself.
+pub(crate) fn named(pid: u32) -> Option<Arc<Peer>> {
+    process(pid, platform::owner(pid))
+}
+
+fn process(pid: u32, uid: Option<u32>) -> Option<Arc<Peer>> {
+    if pid == std::process::id() {
+        return None;
+    }
+    Some(Arc::new(Peer {
+        uid,
+        pid: Some(pid),
+        started: started(pid),
+        executable: executable(pid),
+    }))
+}

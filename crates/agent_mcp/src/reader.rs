@@ -1,0 +1,309 @@
+//! The thread that reads from one client: bytes into lines, lines into jobs, each judged in the
+//! order of the wire before anything looks at the UI.
+
+use std::{
+    io::{ErrorKind, Read as _},
+    os::fd::AsFd as _,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use agent_core::{Channel, Decision, Job, ReplyTo, Scope, Verb};
+use agent_wire::{
+    Failure, Line, LineSplitter, Piece, Reason, Request, RequestId, error_line, limits::names,
+    parse_line, result_line,
+};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+};
+
+use crate::{
+    connection::Connection,
+    from_wire,
+    outbox::{Access, Ending, NotTaken},
+    server::Shared,
+    sync::lock,
+    to_wire,
+};
+
+/// How much is read at once.
+const CHUNK: usize = 32 * 1024;
+
+/// Lines longer than this are judged one at a time in the whole server: as JSON they can take
+/// twenty times their length in memory.
+const LARGE: usize = 64 * 1024;
+
+/// Reads until the connection ends, and then puts everything away that it had.
+pub(crate) fn run(connection: &Arc<Connection>, shared: &Arc<Shared>) {
+    let _forget = ForgetOnDrop(connection, shared);
+    let mut reader = Reader {
+        connection,
+        shared,
+        parse_errors: 0,
+        over: false,
+    };
+    reader.read();
+    // The writer ends the connection when it has written what there is; the client can do so
+    // at any time.
+    wait_for_hang_up(connection);
+}
+
+/// However the reader ends, the connection is over and nothing of it stays.
+struct ForgetOnDrop<'a>(&'a Connection, &'a Shared);
+
+impl Drop for ForgetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+        self.1.forget(self.0);
+    }
+}
+
+struct Reader<'a> {
+    connection: &'a Arc<Connection>,
+    shared: &'a Arc<Shared>,
+    /// In a row.
+    parse_errors: usize,
+    /// The rest of what came in is not looked at.
+    over: bool,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) {
+        let (connection, shared) = (self.connection, self.shared);
+        let mut chunk = vec![0; CHUNK];
+        let mut splitter = LineSplitter::new(shared.limits.line_bytes_before_gate);
+        let mut held = shared.budget.charge(0);
+        while !self.over && connection.outbox.is_open() {
+            let read = match (&connection.stream).read(&mut chunk) {
+                Ok(0) => {
+                    // It has said all that it had to say, and may still listen. If it is gone,
+                    // that is seen next.
+                    connection.outbox.end(Ending::Drain);
+                    return;
+                }
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => {
+                    connection.close();
+                    return;
+                }
+            };
+            splitter.push(chunk.get(..read).unwrap_or_default(), &mut |piece| {
+                self.piece(piece);
+            });
+            let half = splitter.buffered();
+            held.resize(half);
+            connection.holds(half);
+            splitter.set_max(if connection.is_admitted() {
+                shared.limits.line_bytes
+            } else {
+                shared.limits.line_bytes_before_gate
+            });
+            // What there is no room for is not read.
+            shared.budget.wait_for_room(|| {
+                shared.make_room();
+                connection.outbox.is_open()
+            });
+        }
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        if self.over {
+            return;
+        }
+        match piece {
+            Piece::TooLong => {
+                self.connection.outbox.hear(None, Instant::now());
+                self.refuse(None, &Failure::limit(names::LINE, None));
+            }
+            Piece::Line(line) => {
+                let _one_at_a_time = (line.len() > LARGE).then(|| lock(&self.shared.large));
+                self.line(line);
+            }
+        }
+        // Nothing more is done for a client that hears nothing of it.
+        self.connection.outbox.wait_until_read();
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let parsed = parse_line(line);
+        if parsed == Line::Blank {
+            return;
+        }
+        let now = Instant::now();
+        let is_json =
+            !matches!(&parsed, Line::Bad { failure, .. } if failure.reason == Reason::ParseError);
+        if is_json {
+            self.parse_errors = 0;
+        }
+        match parsed {
+            Line::Blank => {}
+            Line::Bad { id, failure } => {
+                self.connection.outbox.hear(None, now);
+                self.refuse(id.as_ref(), &failure);
+                if !is_json {
+                    self.count_parse_error();
+                }
+            }
+            Line::Notification { method, params } => {
+                self.connection.outbox.hear(None, now);
+                // Any other is ignored; a verb sent so is not performed.
+                if method == "notifications/cancelled"
+                    && let Some(id) = params.as_ref().and_then(|it| it.get("requestId"))
+                    && let Some(id) = RequestId::from_value(id)
+                    && self.connection.outbox.cancel(&id)
+                {
+                    self.shared.backend.purge();
+                }
+            }
+            Line::Request(request) => {
+                let id = request.id.clone();
+                if let Err(failure) = self.request(request, line.len(), now) {
+                    self.refuse(Some(&id), &failure);
+                }
+            }
+        }
+    }
+
+    fn count_parse_error(&mut self) {
+        self.parse_errors += 1;
+        if self.parse_errors >= self.shared.limits.parse_errors_in_a_row {
+            self.refuse(None, &Failure::limit(names::PARSE_ERRORS, None));
+            if self.connection.outbox.end(Ending::Flush) {
+                self.shared.backend.purge();
+            }
+            self.over = true;
+        }
+    }
+
+    fn refuse(&self, id: Option<&RequestId>, failure: &Failure) {
+        self.connection.reply(error_line(id, failure));
+    }
+
+    /// Judges a request, in the wire's order: id, method, the form of the parameters, gate,
+    /// armed; what they name and the UI are for the turn of the UI thread that it gets.
+    fn request(&self, request: Request, bytes: usize, now: Instant) -> Result<(), Failure> {
+        let (connection, shared) = (self.connection, self.shared);
+        if connection.outbox.hear(Some(&request.id), now) {
+            return Err(Failure::new(
+                Reason::InvalidRequest,
+                "a request with this `id` is in flight already; give each its own",
+            ));
+        }
+        let found = agent_wire::Verb::named(&request.method)
+            .and_then(|row| Some((row, Verb::from_word(row.name)?)));
+        let Some((row, verb)) = found else {
+            return Err(Failure::unknown_method(&request.method));
+        };
+        let args = row.check(request.params.as_ref())?;
+        if verb == Verb::Hello
+            && let Some(name) = args.text("name")
+        {
+            connection.claim(name);
+        }
+        let full = from_wire::is_full(&args);
+        let asked = agent_core::Request {
+            channel: Channel::External,
+            connection: connection.id,
+            claimed_name: connection.name(),
+            peer: connection.peer.clone(),
+            verb,
+            scope: if full { Scope::Full } else { Scope::Surface },
+            target: from_wire::names(&args).map(str::to_owned),
+        };
+        self.pass_gate(&asked)?;
+        if full && !shared.app.armed_full {
+            return Err(Failure::not_armed());
+        }
+        if verb == Verb::Hello {
+            connection.reply(result_line(&request.id, &shared.hello()));
+            return Ok(());
+        }
+        if shared.backend.unsupported().contains(verb.set()) {
+            return Err(Failure::unsupported(row.name));
+        }
+        let Some(call) = from_wire::call(verb, &args) else {
+            return Err(Failure::unknown_method(&request.method));
+        };
+        let permit = match &connection.bucket {
+            Some(bucket) if verb.acts() => Some(bucket.take(now).map_err(too_fast)?),
+            _ => None,
+        };
+        let window_was_there = call
+            .window()
+            .is_some_and(|window| shared.backend.has_window(window));
+        let deadline = now + Duration::from_millis(args.timeout_ms());
+        let max = shared.limits.requests_in_flight;
+        let taken = connection
+            .outbox
+            .ask(request.id, verb, now, deadline, max)
+            .map_err(|(_, why)| match why {
+                NotTaken::Revoked => Failure::consent_denied(),
+                NotTaken::TooMany => Failure::limit(names::REQUESTS, None),
+            })?;
+        let charge = shared.budget.charge(bytes);
+        let to = connection.clone();
+        shared.backend.submit(Job {
+            call,
+            request: asked,
+            gate: shared.gate.clone(),
+            view: agent_core::View {
+                names_unexposed: shared.app.armed_full,
+                window_was_there,
+            },
+            deadline,
+            ticket: taken.ticket,
+            reply: ReplyTo::new(move |answer| {
+                if let Some(permit) = permit
+                    && to_wire::performed(&answer)
+                {
+                    permit.spend();
+                }
+                to.answer(taken.serial, answer);
+                drop(charge);
+            }),
+        });
+        // Only now, so that the UI thread is woken first.
+        if taken.tell_writer {
+            connection.outbox.tell_writer();
+        }
+        Ok(())
+    }
+
+    /// Asks the gate, unless the user has taken this connection's leave away.
+    fn pass_gate(&self, request: &agent_core::Request) -> Result<(), Failure> {
+        let (connection, shared) = (self.connection, self.shared);
+        if connection.outbox.access() == Access::Revoked {
+            return Err(Failure::consent_denied());
+        }
+        match shared.gate.check(request) {
+            Decision::Allow => {}
+            // Nobody is there to ask the user: without an answer it is a no.
+            Decision::Deny(_) | Decision::Ask => return Err(Failure::consent_denied()),
+        }
+        match connection.outbox.admit() {
+            Access::None => shared.count_admitted(1),
+            Access::Admitted => {}
+            Access::Revoked => return Err(Failure::consent_denied()),
+        }
+        Ok(())
+    }
+}
+
+fn too_fast(wait: Duration) -> Failure {
+    let wait = u64::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
+    Failure::limit(names::ACTIONS, Some(wait.max(1)))
+}
+
+/// Waits until the client is gone, or this side has ended the connection.
+fn wait_for_hang_up(connection: &Connection) {
+    let hung_up = || {
+        let mut fds = [PollFd::from_borrowed_fd(
+            connection.stream.as_fd(),
+            PollFlags::empty(),
+        )];
+        poll(&mut fds, None)
+    };
+    while hung_up() == Err(Errno::INTR) {}
+}

@@ -1,0 +1,94 @@
+//! The thread that writes to one client, and keeps the time for it.
+
+use std::{os::fd::AsFd as _, time::Instant};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+};
+
+use crate::{
+    connection::Connection,
+    outbox::{Batch, Reply},
+    server::Shared,
+    sys, to_wire,
+};
+
+/// Writes what becomes ready, until the connection ends.
+pub(crate) fn run(connection: &Connection, shared: &Shared) {
+    let _end = EndOnDrop(connection);
+    while let Some(batch) = connection.outbox.next(shared.limits.idle_before_gate) {
+        if batch.withdrawn {
+            shared.backend.purge();
+        }
+        let lines = lines(batch);
+        connection.outbox.writing(lines.len());
+        if !write(connection, shared, &lines) {
+            break;
+        }
+    }
+}
+
+/// However the writer ends, the reader sees it.
+struct EndOnDrop<'a>(&'a Connection);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// One buffer of all the lines, to be sent at once: mostly there is one line, and it is the
+/// buffer.
+fn lines(batch: Batch) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for reply in batch.replies {
+        let line = match reply {
+            Reply::Line(line) => line,
+            Reply::Answer(id, verb, answer) => to_wire::line(&id, verb, answer),
+            Reply::Late(_) => continue,
+        };
+        if lines.is_empty() {
+            lines = line;
+        } else {
+            lines.extend_from_slice(&line);
+        }
+    }
+    lines
+}
+
+/// `false`: the client is gone, or has read nothing for too long.
+fn write(connection: &Connection, shared: &Shared, bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    let mut give_up = None;
+    while !rest.is_empty() {
+        match sys::send(&connection.stream, rest) {
+            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+            Err(Errno::AGAIN) => {
+                let now = Instant::now();
+                let give_up = *give_up.get_or_insert(now + shared.limits.unread_for);
+                let Some((deadline, withdrawn)) = connection.outbox.tick(now) else {
+                    return false;
+                };
+                if withdrawn {
+                    shared.backend.purge();
+                }
+                if now >= give_up {
+                    return false;
+                }
+                let until = deadline.map_or(give_up, |deadline| deadline.min(give_up));
+                let timeout = Timespec::try_from(until.saturating_duration_since(now)).ok();
+                let mut fds = [PollFd::from_borrowed_fd(
+                    connection.stream.as_fd(),
+                    PollFlags::OUT,
+                )];
+                match poll(&mut fds, timeout.as_ref()) {
+                    Ok(_) | Err(Errno::INTR) => {}
+                    Err(_) => return false,
+                }
+            }
+            Err(_) => return false,
+        }
+    }
+    true
+}

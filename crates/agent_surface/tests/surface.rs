@@ -1,0 +1,1 @@
+//! What an app meets: serving, being found, stopping, each over the real socket.

@@ -1,0 +1,169 @@
+//! `recipes`: the small apps of `recipes/`, run as a reader would, held to what they should say.
+
+use std::{
+    fs::DirBuilder,
+    os::unix::fs::DirBuilderExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use crate::{
+    Options, debian,
+    program::{self, capture},
+    step::{Ended, Steps},
+    transcript::Expected,
+    workspace::{self, without_display},
+    xvfb::Xvfb,
+};
+
+/// A recipe's whole conversation. Most of it is the first frame drawn in software.
+const CONVERSATION: Duration = Duration::from_secs(120);
+
+/// What its conversation should be, in each recipe's folder.
+const EXPECTED: &str = "expected.txt";
+
+pub(crate) fn run(_: &Options) -> Result<(), String> {
+    let mut steps = Steps::default();
+    add_steps(&mut steps)?;
+    steps.finish()
+}
+
+/// For each recipe: it is built, and runs without any display, and in a window on a display of our
+/// own.
+pub(crate) fn add_steps(steps: &mut Steps) -> Result<(), String> {
+    let root = workspace::root()?;
+    for folder in folders(&root)? {
+        let name = name_of(&folder);
+        let mut built = Err("it was not built, as said above".to_owned());
+        steps.run(&format!("recipe {name}: build"), || {
+            built = Ok(build(&root, &folder)?);
+            Ok(Ended::Passed(String::new()))
+        });
+        steps.run(&format!("recipe {name}: no display"), || {
+            converse(built.as_ref()?, &folder, without_display)
+        });
+        steps.run(&format!("recipe {name}: in a window"), || {
+            let program = built.as_ref()?;
+            if let Err(why) = debian::can_open_windows() {
+                return Ok(Ended::Skipped(why));
+            }
+            let xvfb = Xvfb::start()?;
+            converse(program, &folder, |command| xvfb.show(command))
+        });
+    }
+    Ok(())
+}
+
+/// Every folder of `recipes/` that is a crate: a new recipe is run without being named here.
+fn folders(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let recipes = root.join("recipes");
+    let entries = std::fs::read_dir(&recipes)
+        .map_err(|error| format!("could not list {}: {error}", recipes.display()))?;
+    let mut folders: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|folder| folder.join("Cargo.toml").is_file())
+        .collect();
+    folders.sort();
+    if folders.is_empty() {
+        return Err(format!("no recipe in {}", recipes.display()));
+    }
+    Ok(folders)
+}
+
+fn name_of(folder: &Path) -> String {
+    folder
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Builds it and asks cargo where the program is.
+fn build(root: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let mut programs = Vec::new();
+    let mut cargo = workspace::cargo(root);
+    cargo
+        .args(["build", "--locked", "--bins"])
+        .args(["--message-format", "json-render-diagnostics"])
+        .arg("--manifest-path")
+        .arg(folder.join("Cargo.toml"));
+    program::run_reading(&mut cargo, |line| programs.extend(executable(line)))?;
+    match programs.as_slice() {
+        [program] => Ok(program.clone()),
+        [] => Err("it has no program: give it a src/main.rs".to_owned()),
+        _ => Err("it has several programs; a recipe has one".to_owned()),
+    }
+}
+
+/// The program that a line of cargo's says it has made.
+fn executable(line: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(line).ok()?;
+    let path = message.get("executable")?.as_str()?;
+    Some(PathBuf::from(path))
+}
+
+fn converse(
+    program: &Path,
+    folder: &Path,
+    place: impl FnOnce(&mut Command),
+) -> Result<Ended, String> {
+    let runtime = RuntimeFolder::make()?;
+    let mut command = Command::new(program);
+    command
+        .current_dir(folder)
+        .env("XDG_RUNTIME_DIR", &runtime.0);
+    place(&mut command);
+    let said = capture(&mut command, CONVERSATION)?;
+    if !said.status.success() {
+        let status = said.status;
+        return Err(format!(
+            "ended with {status}; it had said:\n{}{}",
+            said.stdout, said.stderr
+        ));
+    }
+    let file = folder.join(EXPECTED);
+    let compared = std::fs::read_to_string(&file)
+        .map_err(|error| error.to_string())
+        .and_then(|expected| Expected::parse(&expected)?.compare(&said.stdout));
+    if let Err(why) = compared {
+        return Err(format!(
+            "{}: {why}\nIf the recipe is right, change that file: a header of `#` lines, an empty \
+             line, then what the recipe says, with `{{any}}` for what differs from run to run. It \
+             said:\n{}",
+            file.display(),
+            said.stdout
+        ));
+    }
+    Ok(Ended::Passed(format!(
+        "{} lines as expected",
+        said.stdout.lines().count()
+    )))
+}
+
+/// A folder for the recipe's socket, closed to others and out of the way of the person's own apps.
+/// Its path is short, as a socket's must be.
+struct RuntimeFolder(PathBuf);
+
+impl RuntimeFolder {
+    fn make() -> Result<Self, String> {
+        let path = std::env::temp_dir().join(format!("xtask-{}", std::process::id()));
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(|error| {
+                format!(
+                    "could not make {}: {error}; if it is left from before, remove it",
+                    path.display()
+                )
+            })?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for RuntimeFolder {
+    fn drop(&mut self) {
+        // Left behind, it does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
