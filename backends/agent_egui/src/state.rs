@@ -8,8 +8,8 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Call, Changes, Emitted, EventVerb, Inbox, Job, Marks, No, Refusal,
-    ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
+    Acted, Action, Answer, Call, Changes, Emitted, Event, EventVerb, Inbox, Job, Marks, No,
+    Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
 };
 use egui::{Id, LayerId, Rect, ViewportId};
 
@@ -343,7 +343,11 @@ impl UiState {
         match &self.work {
             Some(Work::Read { since, .. }) => newer(*since),
             Some(Work::Act(act)) => match act.stage {
-                Stage::Look(viewport) => viewport == id && newer(act.since),
+                // The first look of all sees everything, so that there is something to compare
+                // the outcome with.
+                Stage::Look(viewport) => {
+                    (viewport == id || !self.surface.has_looked()) && newer(act.since)
+                }
                 Stage::Settle | Stage::Whole => newer(act.since),
                 Stage::Find | Stage::Act(_) => false,
             },
@@ -368,6 +372,7 @@ impl UiState {
             Some(Work::Act(act)) => match act.stage {
                 // What was drawn decides what comes next, and it may be here.
                 Stage::Find => true,
+                Stage::Look(viewport) if viewport != id => self.wants_tree(id) && !has_tree,
                 Stage::Look(viewport) | Stage::Act(viewport) => viewport == id,
                 Stage::Settle | Stage::Whole => self.wants_tree(id) && !has_tree,
             },
@@ -415,7 +420,13 @@ impl UiState {
         }
         if let Stage::Look(id) = act.stage {
             let since = act.since;
-            if self.all(|viewport| viewport.id != id || viewport.pictured >= since) {
+            let everything = self.all(|viewport| viewport.pictured >= since);
+            let enough = self.all(|viewport| viewport.id != id || viewport.pictured >= since);
+            if everything || (enough && self.surface.has_looked()) {
+                if everything {
+                    // What changed before the action did not come of it.
+                    self.settle(shared);
+                }
                 act.stage = Stage::Act(id);
                 act.since = self.tick();
             }
@@ -467,10 +478,7 @@ impl UiState {
     }
 
     fn finish_act(&mut self, mut act: Box<ActWork>, shared: &Shared) {
-        let scene = self.pictured();
-        let mut acted = std::mem::take(&mut self.acted);
-        acted.extend(lock(&shared.emitted).take(&scene));
-        let events = self.surface.settle(&scene, Changes::Everything, &acted);
+        let (scene, events) = self.settle(shared);
         let mut result = Acted::new(self.surface.revision(), events);
         if let Some(done) = act.done.take()
             && done.verb == Verb::SetText
@@ -481,7 +489,6 @@ impl UiState {
             result.version = Some(version);
             result.text = text;
         }
-        self.tell_developer();
         if let Some(reply) = act.reply.take() {
             reply.send(Answer::Acted(result));
         }
@@ -491,11 +498,7 @@ impl UiState {
         if jobs.is_empty() {
             return;
         }
-        let scene = self.pictured();
-        let mut acted = std::mem::take(&mut self.acted);
-        acted.extend(lock(&shared.emitted).take(&scene));
-        self.surface.settle(&scene, Changes::Everything, &acted);
-        self.tell_developer();
+        let (scene, _) = self.settle(shared);
         let began = Instant::now();
         let whole = jobs.iter().any(is_whole);
         let mut left = Vec::new();
@@ -527,10 +530,16 @@ impl UiState {
         }
     }
 
-    fn tell_developer(&mut self) {
+    /// Takes in what every window's picture shows, and what happened since the last look.
+    fn settle(&mut self, shared: &Shared) -> (Scene, Vec<Event>) {
+        let scene = self.pictured();
+        let mut acted = std::mem::take(&mut self.acted);
+        acted.extend(lock(&shared.emitted).take(&scene));
+        let events = self.surface.settle(&scene, Changes::Everything, &acted);
         for warning in self.surface.take_warnings() {
             log::warn!("{warning}");
         }
+        (scene, events)
     }
 
     fn all(&self, holds: impl Fn(&Viewport) -> bool) -> bool {

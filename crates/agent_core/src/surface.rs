@@ -128,6 +128,11 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         self.revision
     }
 
+    /// Whether anybody has looked yet: before that there is nothing to compare with.
+    pub fn has_looked(&self) -> bool {
+        self.looked
+    }
+
     /// What the developer should be told, each once.
     pub fn take_warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.warnings)
@@ -146,12 +151,8 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         acted: &[(K, EventVerb)],
     ) -> Vec<Event> {
         let mut standings = Standings::new(live);
-        let changes = if self.looked {
-            changes
-        } else {
-            Changes::Everything
-        };
-        self.looked = true;
+        let first = !std::mem::replace(&mut self.looked, true);
+        let changes = if first { Changes::Everything } else { changes };
         let before = self.revision;
         let mut events = Vec::new();
         match changes {
@@ -179,6 +180,10 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         }
         if !events.is_empty() {
             self.revision = before + 1;
+        }
+        if first {
+            // What was there already is no news.
+            events.clear();
         }
         self.tell(live, events, acted)
     }

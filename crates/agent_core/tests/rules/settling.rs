@@ -6,7 +6,9 @@ use crate::tree::Tree;
 fn told(surface: &mut Surface<usize>, tree: &Tree, changes: Changes<usize>) -> Vec<String> {
     let before = surface.revision();
     let events = surface.settle(tree, changes, &[]);
-    assert_eq!(surface.revision() > before, !events.is_empty());
+    if before > 0 {
+        assert_eq!(surface.revision() > before, !events.is_empty());
+    }
     let events = events
         .iter()
         .filter(|event| event.verb != EventVerb::UiChanged);
