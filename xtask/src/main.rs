@@ -8,6 +8,7 @@ mod debian;
 mod deps;
 mod docs;
 mod nightly;
+mod picture;
 mod program;
 mod recipes;
 mod rules;
@@ -59,6 +60,12 @@ const COMMANDS: &[Command] = &[
         options: &[],
         summary: "Checks that each test that ARCHITECTURE.md names for a rule exists",
         run: rules::run,
+    },
+    Command {
+        name: "picture",
+        options: &[],
+        summary: "Takes the README's picture: the recipe's window, with what an agent sees outlined",
+        run: picture::run,
     },
     Command {
         name: "nightly",

@@ -80,7 +80,7 @@ fn name_of(folder: &Path) -> String {
 }
 
 /// Builds it and asks cargo where the program is.
-fn build(root: &Path, folder: &Path) -> Result<PathBuf, String> {
+pub(crate) fn build(root: &Path, folder: &Path) -> Result<PathBuf, String> {
     let mut programs = Vec::new();
     let mut cargo = workspace::cargo(root);
     cargo
@@ -143,10 +143,10 @@ fn converse(
 
 /// A folder for the recipe's socket, closed to others and out of the way of the person's own apps.
 /// Its path is short, as a socket's must be.
-struct RuntimeFolder(PathBuf);
+pub(crate) struct RuntimeFolder(pub(crate) PathBuf);
 
 impl RuntimeFolder {
-    fn make() -> Result<Self, String> {
+    pub(crate) fn make() -> Result<Self, String> {
         let path = std::env::temp_dir().join(format!("xtask-{}", std::process::id()));
         DirBuilder::new()
             .mode(0o700)
