@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use agent_core::{Backend, Call, EventVerb, Job, Verb, VerbSet};
+use agent_core::{Backend, Call, EventVerb, Job};
 use egui::{Context, ViewportCommand, ViewportId};
 
 use crate::{
@@ -66,15 +66,6 @@ impl Backend for EguiBackend {
 
     fn has_window(&self, id: &str) -> bool {
         lock(&self.shared.windows).contains(id)
-    }
-
-    fn unsupported(&self) -> VerbSet {
-        Verb::Submit.set()
-            | Verb::Select.set()
-            | Verb::SetChecked.set()
-            | Verb::SetValue.set()
-            | Verb::Expand.set()
-            | Verb::Collapse.set()
     }
 
     fn emit(&self, id: &str, verb: EventVerb) {

@@ -11,6 +11,8 @@ pub(crate) struct Looked {
     pub(crate) offers: VerbSet,
     pub(crate) class: ak::Role,
     pub(crate) has_text: bool,
+    /// The least and the greatest number.
+    pub(crate) bounds: Option<(f64, f64)>,
 }
 
 impl Looked {
@@ -22,6 +24,7 @@ impl Looked {
             offers: VerbSet::empty(),
             class: ak::Role::GenericContainer,
             has_text: false,
+            bounds: None,
         }
     }
 
@@ -52,6 +55,7 @@ impl Looked {
             offers: offers(node, role),
             class: node.role(),
             has_text: text(node).is_some(),
+            bounds: node.min_numeric_value().zip(node.max_numeric_value()),
         }
     }
 
@@ -91,33 +95,57 @@ fn is_field(role: ak::Role) -> bool {
 /// What a person can do to this kind of widget. AccessKit's own list is no guide: egui lists a
 /// click on every label whose text can be selected, and on disabled buttons.
 fn offers(node: &ak::Node, role: Role) -> VerbSet {
-    let focus = if node.supports_action(ak::Action::Focus) {
-        Verb::Focus.set()
-    } else {
-        VerbSet::empty()
-    };
-    match role {
+    let mut offers = match role {
         Role::Button
         | Role::Link
-        | Role::Checkbox
-        | Role::Radio
-        | Role::Switch
-        | Role::Tab
         | Role::MenuItem
         | Role::MenuItemCheckbox
-        | Role::Option
         | Role::TreeItem
-        | Role::Combobox => focus | Verb::Click.set(),
-        Role::Textbox | Role::Searchbox => focus | Verb::SetText.set(),
-        Role::Slider | Role::SpinButton => focus,
+        | Role::Combobox => Verb::Click.set(),
+        Role::Checkbox | Role::Switch => Verb::Click.set() | Verb::SetChecked.set(),
+        Role::Radio | Role::Tab | Role::Option => Verb::Click.set() | Verb::Select.set(),
+        Role::Textbox | Role::Searchbox => Verb::SetText.set() | submit(node),
+        Role::Slider | Role::SpinButton => Verb::SetValue.set(),
         // A custom widget or picture that senses clicks.
         Role::Unknown | Role::Img | Role::ListItem | Role::Row | Role::Cell
             if node.supports_action(ak::Action::Click) =>
         {
-            focus | Verb::Click.set()
+            Verb::Click.set()
         }
-        _ => VerbSet::empty(),
+        _ => return VerbSet::empty(),
+    };
+    // A button that is down or not is egui's toggle button and its selectable label alike.
+    if role == Role::Button && node.toggled().is_some() {
+        offers |= Verb::SetChecked.set() | Verb::Select.set();
     }
+    if node.is_expanded().is_some() {
+        offers |= Verb::Expand.set() | Verb::Collapse.set();
+    }
+    if node.supports_action(ak::Action::Focus) {
+        offers |= Verb::Focus.set();
+    }
+    offers
+}
+
+/// Enter in a field of several lines is a line.
+fn submit(node: &ak::Node) -> VerbSet {
+    match node.role() {
+        ak::Role::MultilineTextInput => VerbSet::empty(),
+        _ => Verb::Submit.set(),
+    }
+}
+
+/// A toggle button's state in the words of the role that its developer gave it.
+pub(crate) fn as_role(states: States, role: Role) -> States {
+    let word = match role {
+        Role::Option | Role::ListItem | Role::Row | Role::Tab | Role::TreeItem => States::SELECTED,
+        Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox => States::CHECKED,
+        _ => return states,
+    };
+    let on = states.intersects(States::PRESSED | States::CHECKED | States::SELECTED);
+    let mut states = states - (States::PRESSED | States::CHECKED | States::SELECTED);
+    states.set(word, on);
+    states
 }
 
 /// AccessKit's role in ARIA's words (the table in `docs/egui.md`).

@@ -7,9 +7,9 @@ use std::{
     time::Instant,
 };
 
-use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, Tag, Verb, Why};
+use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Verb, Why};
 use egui::{
-    Context, Event, Id, LayerId, Response, Ui, ViewportId,
+    Context, Event, Id, Key, LayerId, Modifiers, Response, Ui, ViewportId,
     accesskit::{self as ak, ActionRequest, TreeId},
     response::Flags,
     text::{CCursor, CCursorRange},
@@ -18,7 +18,7 @@ use egui::{
 
 use crate::{
     ids::IdMap,
-    scene::{Key, Scene},
+    scene::{Key as NodeKey, Scene, SceneNode},
     state::{ActWork, Done, Record, Shared, Stage, Track, UiState, Work, lock},
 };
 
@@ -70,7 +70,7 @@ pub(crate) enum Spelling {
 
 /// What `leave` needs of `enter`.
 pub(crate) struct Entered {
-    key: Key,
+    key: NodeKey,
     armed: Option<Armed>,
     before: Option<Vec<(LayerId, usize)>>,
     auto: Id,
@@ -78,11 +78,13 @@ pub(crate) struct Entered {
 
 /// An action that is under way around its widget.
 struct Armed {
-    authorised: Authorised<Key>,
+    authorised: Authorised<NodeKey>,
     aimed: Option<Id>,
     event: Option<ActionRequest>,
     wanted: Option<String>,
     caret: Option<usize>,
+    /// Enter goes to the field that has the focus when a pass begins: this pass gives it.
+    focus_first: bool,
 }
 
 impl Pass {
@@ -261,7 +263,7 @@ pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut
                 || track
                     .looked
                     .as_ref()
-                    .is_some_and(|looked| looked.states.contains(agent_core::States::SECRET));
+                    .is_some_and(|looked| looked.states.contains(States::SECRET));
             if changed && !(secret && track.told && !ours) {
                 track.stamp += 1;
                 track.told = secret;
@@ -381,7 +383,7 @@ fn root_marks(pass: &Pass, state: &UiState) -> Marks {
 
 /// The key of a tag that is drawn now, the widget it came out as last time, and its stamp. One
 /// that the last pass did not draw has been away: it is another widget under the same id.
-fn track(state: &mut UiState, pass: &Pass, spot: Id) -> (Key, Option<(Id, Id)>, u64) {
+fn track(state: &mut UiState, pass: &Pass, spot: Id) -> (NodeKey, Option<(Id, Id)>, u64) {
     let fresh = state.fresh_key();
     let number = pass.number;
     let track = state
@@ -462,7 +464,8 @@ fn act(ctx: &Context, pass: &Pass, state: &mut UiState, aim: Aim) -> Option<Arme
     let Some(Work::Act(work)) = &state.work else {
         return None;
     };
-    if work.stage != Stage::Act(pass.viewport) || work.done.is_some() || work.job.is_none() {
+    let waits = work.job.is_some() || work.reply.is_some();
+    if work.stage != Stage::Act(pass.viewport) || work.done.is_some() || !waits {
         return None;
     }
     if !names(&work.target.id, &pass.records.last()?.tag) {
@@ -504,7 +507,10 @@ fn judge(
         return None;
     }
     // From here on it happens, or is refused: nothing withdraws it any more.
-    let job = work.job.take()?.enter(Instant::now())?;
+    let reply = match work.reply.take() {
+        Some(reply) => reply,
+        None => work.job.take()?.enter(Instant::now())?.reply,
+    };
     let action = work.action.clone();
     match state
         .surface
@@ -523,21 +529,21 @@ fn judge(
                     work.action.verb().word(),
                 ));
             }
-            job.reply.send(no);
+            reply.send(no);
             None
         }
         Ok(authorised) => {
-            work.reply = Some(job.reply);
+            work.reply = Some(reply);
             // What its reply tells begins here.
             state.acted.clear();
-            let held = scene.get(key).and_then(|node| node.text.clone());
-            Some(arm(ctx, &work.action, authorised, aimed, held))
+            let node = scene.get(key)?;
+            Some(arm(ctx, &work.action, authorised, aimed, node))
         }
     }
 }
 
 /// The way from the window to the tag that was entered last, as it is drawn in this very pass.
-fn beside(pass: &Pass, state: &UiState, id: &str) -> Option<(Scene, Key)> {
+fn beside(pass: &Pass, state: &UiState, id: &str) -> Option<(Scene, NodeKey)> {
     let viewport = state
         .viewports
         .iter()
@@ -589,9 +595,9 @@ fn beside(pass: &Pass, state: &UiState, id: &str) -> Option<(Scene, Key)> {
 fn arm(
     ctx: &Context,
     action: &Action,
-    authorised: Authorised<Key>,
+    authorised: Authorised<NodeKey>,
     aimed: Option<Id>,
-    held: Option<String>,
+    node: &SceneNode,
 ) -> Armed {
     let mut armed = Armed {
         authorised,
@@ -599,12 +605,37 @@ fn arm(
         event: None,
         wanted: None,
         caret: None,
+        focus_first: false,
     };
+    let held = node.text.clone();
+    let states = node.looked.states;
+    let on = states.intersects(States::CHECKED | States::PRESSED | States::SELECTED);
     let Some(id) = aimed else {
         return armed;
     };
     let (action, data) = match action {
         Action::Click => (ak::Action::Click, None),
+        // What is so already is done: sending it twice does no harm.
+        Action::SetChecked(to) if *to != on || states.contains(States::MIXED) => {
+            (ak::Action::Click, None)
+        }
+        Action::Select if !on => (ak::Action::Click, None),
+        Action::Expand if states.contains(States::COLLAPSED) => (ak::Action::Click, None),
+        Action::Collapse if states.contains(States::EXPANDED) => (ak::Action::Click, None),
+        Action::SetValue(value) => (
+            ak::Action::SetValue,
+            Some(ak::ActionData::NumericValue(*value)),
+        ),
+        Action::Submit => {
+            if ctx.memory(|memory| memory.has_focus(id)) {
+                // It stays to the end of the pass: an app asks after the widget whether the
+                // focus went and Enter was pressed.
+                ctx.input_mut(|input| input.events.push(enter_key()));
+            } else {
+                armed.focus_first = true;
+            }
+            return armed;
+        }
         Action::SetText { value, range, .. } => {
             let whole = match (range, &held) {
                 (Some((from, to)), Some(held)) => {
@@ -628,7 +659,7 @@ fn arm(
                 Some(ak::ActionData::Value(whole.into())),
             )
         }
-        // These need no event: the response can be asked.
+        // Nothing is to be done, or the response can be asked.
         _ => return armed,
     };
     let request = ActionRequest {
@@ -641,6 +672,16 @@ fn arm(
     ctx.input_mut(|input| input.events.push(event));
     armed.event = Some(request);
     armed
+}
+
+fn enter_key() -> Event {
+    Event::Key {
+        key: Key::Enter,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    }
 }
 
 /// The text before an agent's edit becomes the point that the user's undo goes back to: egui
@@ -663,7 +704,7 @@ fn settle(
     ctx: &Context,
     ui: Option<&mut Ui>,
     state: &mut UiState,
-    key: Key,
+    key: NodeKey,
     armed: Armed,
     response: Option<&mut Response>,
 ) {
@@ -704,6 +745,11 @@ fn settle(
     }
     let verb = armed.authorised.verb();
     let (_, action) = armed.authorised.perform();
+    if armed.focus_first {
+        response.request_focus();
+        work.again = true;
+        return;
+    }
     let mut acted = None;
     match action {
         Action::Click => {
@@ -712,6 +758,7 @@ fn settle(
             }
             acted = Some(EventVerb::Clicked);
         }
+        Action::Submit => acted = Some(EventVerb::Submitted),
         Action::SetText { .. } => {
             if let Some(at) = armed.caret
                 && let Some(mut field) = TextEditState::load(ctx, response.id)
@@ -738,6 +785,6 @@ fn settle(
     }
 }
 
-fn done(key: Key, verb: Verb, wanted: Option<String>) -> Done {
+fn done(key: NodeKey, verb: Verb, wanted: Option<String>) -> Done {
     Done { key, verb, wanted }
 }

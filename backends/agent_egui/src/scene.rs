@@ -158,6 +158,10 @@ impl LiveTree for Scene {
         tagged.map(|node| node.key).collect()
     }
 
+    fn bounds(&self, node: Key) -> Option<(f64, f64)> {
+        self.get(node)?.looked.bounds
+    }
+
     fn blocked_by(&self, node: Key) -> Option<Key> {
         self.get(node)?.blocked_by
     }

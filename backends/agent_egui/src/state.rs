@@ -15,7 +15,7 @@ use egui::{Id, LayerId, Rect, ViewportId};
 
 use crate::{
     ids::IdMap,
-    looked::Looked,
+    looked::{Looked, as_role},
     scene::{Key, Scene, SceneNode},
 };
 
@@ -119,6 +119,8 @@ pub(crate) struct ActWork {
     pub(crate) since: u64,
     pub(crate) tries: u32,
     pub(crate) done: Option<Done>,
+    /// The next pass goes on with it.
+    pub(crate) again: bool,
 }
 
 /// What was performed.
@@ -197,9 +199,19 @@ impl UiState {
         &mut self.viewports[at]
     }
 
-    /// Notes what a widget told of by itself, until the next look.
+    /// Notes what a widget told of by itself, until the next look. That a checkbox was clicked
+    /// shows in that it is checked.
     pub(crate) fn happened(&mut self, key: Key, verb: EventVerb) {
-        if self.acted.len() < Emitted::MOST {
+        let pressed = |looked: &Looked| {
+            matches!(
+                looked.role,
+                Role::Button | Role::Link | Role::MenuItem | Role::Unknown
+            )
+        };
+        let mut tracks = self.tracks.values().filter(|track| track.key == key);
+        let switched = verb == EventVerb::Clicked
+            && tracks.any(|track| track.looked.as_ref().is_some_and(|looked| !pressed(looked)));
+        if !switched && self.acted.len() < Emitted::MOST {
             self.acted.push((key, verb));
         }
     }
@@ -244,6 +256,7 @@ impl UiState {
                     since,
                     tries: 0,
                     done: None,
+                    again: false,
                 }))
             }
             _ => {
@@ -265,14 +278,18 @@ impl UiState {
         }
     }
 
-    /// An edit needs the text that the widget holds now, and any action has to know what the
-    /// widget is.
+    /// What depends on the text or the state that the widget holds now needs a look at it, and
+    /// any action has to know what the widget is.
     fn look_or_act(&self, viewport: ViewportId, key: Key, action: &Action) -> Stage {
         let known = self
             .tracks
             .values()
             .any(|track| track.key == key && track.looked.is_some());
-        if known && !matches!(action, Action::SetText { .. }) {
+        let by_state = !matches!(
+            action,
+            Action::Click | Action::Focus | Action::ScrollTo { .. }
+        );
+        if known && !by_state {
             Stage::Act(viewport)
         } else {
             Stage::Look(viewport)
@@ -437,6 +454,8 @@ impl UiState {
             let since = act.since;
             if act.done.is_some() {
                 act.stage = Stage::Settle;
+                act.since = self.tick();
+            } else if std::mem::take(&mut act.again) {
                 act.since = self.tick();
             } else if act.reply.is_none() && act.job.is_none() {
                 // Answered beside the widget.
@@ -636,6 +655,9 @@ impl Viewport {
 impl Record {
     /// Its node in a scene.
     pub(crate) fn node(&self, parent: Key, mut looked: Looked, viewport: &Viewport) -> SceneNode {
+        if let Some(role) = self.tag.get_role() {
+            looked.states = as_role(looked.states, role);
+        }
         looked.states.set(States::HIDDEN, !self.visible);
         looked
             .states

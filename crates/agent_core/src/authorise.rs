@@ -321,6 +321,17 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 }
             }
         }
+        if let Action::SetValue(value) = action {
+            let (least, greatest) = live.bounds(node).unwrap_or((f64::MIN, f64::MAX));
+            // Not a number is in no range.
+            if !(least..=greatest).contains(&value) {
+                return Err(Fault::InvalidParams {
+                    name: "value",
+                    why: format!("it goes from {least} to {greatest}"),
+                }
+                .into());
+            }
+        }
         if standing.marks.contains(Marks::CONFIRM) {
             return Err(Refusal::NeedsConfirmation.into());
         }

@@ -164,6 +164,10 @@ pub trait LiveTree {
     fn tagged(&self) -> Vec<Self::Key>;
     /// The topmost modal that keeps a person from reaching this node now.
     fn blocked_by(&self, node: Self::Key) -> Option<Self::Key>;
+    /// The least and the greatest number that it can be set to, for `set_value`.
+    fn bounds(&self, _node: Self::Key) -> Option<(f64, f64)> {
+        None
+    }
     /// For the row of a lazy list that no widget exists for: whether the list, a tagged node,
     /// has a row of this key, to be realised by `scroll_to`.
     fn has_row(&self, _list: Self::Key, _key: &str) -> bool {

@@ -12,4 +12,5 @@ mod describing;
 mod driver;
 mod kittest;
 mod reader;
+mod verbs;
 mod viewports;

@@ -1,6 +1,6 @@
 //! Several windows: each has passes and a tree of its own.
 
-use agent_core::{Action, Answer, Call, Describe, Fault, Refusal, Target, Verb};
+use agent_core::{Action, Answer, Call, Describe, Fault, Refusal, Target};
 use agent_egui::{AgentUi, AgentWidget};
 use egui::{Context, RawInput, Ui, ViewportBuilder, ViewportClass, ViewportId};
 
@@ -140,10 +140,4 @@ fn rule_4_a_window_that_closed_is_gone_and_the_rest_goes_on() {
     assert!(matches!(driver.act("ok", Action::Click), Answer::Acted(_)));
     assert_eq!((driver.state.main, driver.state.inner), (1, 0));
     assert_eq!(driver.describe(Describe::default()).nodes.len(), 3);
-}
-
-#[test]
-fn what_egui_has_no_way_to_do_is_said() {
-    let driver = driver();
-    assert!(driver.backend.unsupported().contains(Verb::Submit.set()));
 }

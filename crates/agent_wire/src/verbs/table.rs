@@ -127,6 +127,43 @@ pub static VERBS: &[Verb] = &[
         ..ACTING
     },
     Verb {
+        name: "submit",
+        summary: "Presses Enter in a field.",
+        params: &[ID],
+        destructive: true,
+        ..ACTING
+    },
+    Verb {
+        name: "select",
+        summary: "Selects an option, row, tab or radio button.",
+        params: &[ID],
+        ..ACTING
+    },
+    Verb {
+        name: "set_checked",
+        summary: "Switches a checkbox, switch or toggle button on or off.",
+        params: &[ID, required("checked", ParamKind::Bool, "on or off")],
+        ..ACTING
+    },
+    Verb {
+        name: "set_value",
+        summary: "Sets a slider or number field.",
+        params: &[ID, required("value", ParamKind::Number, "the number")],
+        ..ACTING
+    },
+    Verb {
+        name: "expand",
+        summary: "Opens an expander, tree item or combo box.",
+        params: &[ID],
+        ..ACTING
+    },
+    Verb {
+        name: "collapse",
+        summary: "Closes an expander, tree item or combo box.",
+        params: &[ID],
+        ..ACTING
+    },
+    Verb {
         name: "hello",
         summary: "Tells which app this is and what it can do.",
         params: &[optional(

@@ -8,32 +8,6 @@ use crate::error::Failure;
 /// The rows of the protocol that are not built, as they might be written. They show that
 /// the table has room for them, and take part in the measure of the tools' whole size.
 static NOT_BUILT: &[Verb] = &[
-    act("submit", "Presses Enter in a field.", ON_NODE),
-    act(
-        "select",
-        "Selects an option, row, tab or radio button.",
-        ON_NODE,
-    ),
-    act(
-        "set_checked",
-        "Checks or unchecks a checkbox, switch or toggle.",
-        &[NODE, param("checked", ParamKind::Bool, true)],
-    ),
-    act(
-        "set_value",
-        "Sets a slider or spin button to a number.",
-        &[NODE, param("value", ParamKind::Number, true)],
-    ),
-    act(
-        "expand",
-        "Opens an expander, tree item, menu or combo.",
-        ON_NODE,
-    ),
-    act(
-        "collapse",
-        "Closes an expander, tree item, menu or combo.",
-        ON_NODE,
-    ),
     look(
         "subscribe",
         "Starts to collect events; poll_events gives them. All filters must match.",
@@ -139,9 +113,6 @@ const UNTIL: &[&str] = &[
     "revision_after",
 ];
 
-const NODE: Param = param("id", ParamKind::Id, true);
-const ON_NODE: &[Param] = &[NODE];
-
 const fn param(name: &'static str, kind: ParamKind, required: bool) -> Param {
     let doc = "a few words on it";
     Param {
@@ -149,14 +120,6 @@ const fn param(name: &'static str, kind: ParamKind, required: bool) -> Param {
         kind,
         required,
         doc,
-    }
-}
-
-const fn act(name: &'static str, summary: &'static str, params: &'static [Param]) -> Verb {
-    Verb {
-        acting: true,
-        read_only: false,
-        ..look(name, summary, params, Timeout::UI_THREAD)
     }
 }
 
