@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Verb, Why};
+use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Verb};
 use egui::{
     Context, Event, Id, Key, LayerId, Modifiers, Response, Ui, ViewportId,
     accesskit::{self as ak, ActionRequest, TreeId},
@@ -19,7 +19,7 @@ use egui::{
 use crate::{
     ids::IdMap,
     scene::{Key as NodeKey, Scene, SceneNode},
-    state::{ActWork, Done, Record, Shared, Stage, Track, UiState, Work, lock},
+    state::{ActWork, Done, Record, Shared, Stage, Track, UiState, Work, lock, not_offered},
 };
 
 thread_local! {
@@ -518,11 +518,7 @@ fn judge(
     {
         Err(no) => {
             let chained = pass.records.last().is_some_and(|record| record.chained);
-            let not_offered = Refusal::NotActionable {
-                why: Why::NotOffered,
-                by: None,
-            };
-            if chained && no == not_offered.into() {
+            if chained && no == not_offered() {
                 state.warn(format!(
                     "{:?} is tagged on a Response, and can only be clicked and focused: for {} tag the widget before it is added, ui.add(widget.agent_id(..))",
                     work.target.id,

@@ -9,7 +9,7 @@ use std::{
 
 use agent_core::{
     Acted, Action, Answer, Call, Changes, Emitted, Event, EventVerb, Inbox, Job, Marks, No,
-    Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
+    Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View, Why,
 };
 use egui::{Id, LayerId, Rect, ViewportId};
 
@@ -273,18 +273,16 @@ impl UiState {
     /// draws again before anything is said about it.
     fn start(&self, target: &Target, action: &Action, view: View) -> Stage {
         match self.locate(target, view) {
-            Ok((viewport, key)) => self.look_or_act(viewport, key, action),
+            Ok(place) => self.look_or_act(place, action),
             Err(_) => Stage::Find,
         }
     }
 
     /// What depends on the text or the state that the widget holds now needs a look at it, and
     /// any action has to know what the widget is.
-    fn look_or_act(&self, viewport: ViewportId, key: Key, action: &Action) -> Stage {
-        let known = self
-            .tracks
-            .values()
-            .any(|track| track.key == key && track.looked.is_some());
+    fn look_or_act(&self, (viewport, spot): (ViewportId, Id), action: &Action) -> Stage {
+        let track = self.tracks.get(&(viewport, spot));
+        let known = track.is_some_and(|track| track.looked.is_some());
         let by_state = !matches!(
             action,
             Action::Click | Action::Focus | Action::ScrollTo { .. }
@@ -296,17 +294,16 @@ impl UiState {
         }
     }
 
-    /// The window that drew the target last.
-    fn locate(&self, target: &Target, view: View) -> Result<(ViewportId, Key), No> {
-        let scene = self.drawn();
-        let key = agent_core::locate(&scene, target, view)?;
-        let viewport = self.viewports.iter().find(|viewport| {
-            viewport.root_key == key || viewport.records.iter().any(|record| record.key == key)
+    /// The window that drew the target last, and where in it. (A window itself has no place in
+    /// it, and nothing that could be done to it.)
+    fn locate(&self, target: &Target, view: View) -> Result<(ViewportId, Id), No> {
+        let key = agent_core::locate(&self.drawn(), target, view)?;
+        let mut places = self.viewports.iter().flat_map(|viewport| {
+            let records = viewport.records.iter();
+            records.map(|record| (record.key, (viewport.id, record.spot)))
         });
-        match viewport {
-            Some(viewport) => Ok((viewport.id, key)),
-            None => Err(Refusal::NotFound.into()),
-        }
+        let place = places.find(|(drawn, _)| *drawn == key);
+        place.map(|(_, place)| place).ok_or(not_offered())
     }
 
     /// What the last pass of every window drew, without what only AccessKit knows.
@@ -419,8 +416,8 @@ impl UiState {
                 return;
             }
             match self.locate(&act.target, act.view) {
-                Ok((viewport, key)) => {
-                    act.stage = self.look_or_act(viewport, key, &act.action);
+                Ok(place) => {
+                    act.stage = self.look_or_act(place, &act.action);
                     act.since = self.tick();
                 }
                 Err(No::Refused(Refusal::NotFound)) if names_a_place(act.view, &act.target) => {
@@ -428,6 +425,15 @@ impl UiState {
                     act.since = self.tick();
                     self.work = Some(Work::Act(act));
                     return;
+                }
+                // A window is in view as far as it can be.
+                Err(no) if no == not_offered() && act.action.verb() == Verb::ScrollTo => {
+                    let Some(job) = act.job.take().and_then(|job| job.enter(Instant::now())) else {
+                        return;
+                    };
+                    act.reply = Some(job.reply);
+                    act.stage = Stage::Settle;
+                    act.since = self.tick();
                 }
                 Err(no) => {
                     refuse(act, no);
@@ -606,6 +612,12 @@ impl UiState {
                 .is_some_and(|pass| track.pass + 1 >= *pass)
         });
     }
+}
+
+/// This kind of node has no such action.
+pub(crate) fn not_offered() -> No {
+    let why = Why::NotOffered;
+    Refusal::NotActionable { why, by: None }.into()
 }
 
 fn is_read(job: &Job) -> bool {

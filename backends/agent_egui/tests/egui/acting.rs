@@ -336,6 +336,9 @@ fn rule_2_the_gate_is_asked_again_beside_the_widget() {
 #[test]
 fn focus_and_scrolling() {
     let mut driver = driver();
+    let whole = Action::ScrollTo { key: None };
+    assert!(matches!(driver.act("main", whole), Answer::Acted(_)));
+    assert_eq!(driver.refused("main", Action::Click), why(Why::NotOffered));
     assert!(matches!(
         driver.act("name", Action::Focus),
         Answer::Acted(_)
