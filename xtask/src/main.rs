@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+mod bench;
+mod clients;
 mod debian;
 mod deps;
 mod docs;
@@ -44,6 +46,12 @@ const COMMANDS: &[Command] = &[
         run: recipes::run,
     },
     Command {
+        name: "clients",
+        options: &[],
+        summary: "Real MCP clients (Python, TypeScript) drive the egui recipe through the bridge",
+        run: clients::run,
+    },
+    Command {
         name: "docs",
         options: &["--check"],
         summary: "Writes docs/verbs.md from the verb table, or checks that it is current",
@@ -66,6 +74,12 @@ const COMMANDS: &[Command] = &[
         options: &[],
         summary: "Takes the README's picture: the recipe's window, with what an agent sees outlined",
         run: picture::run,
+    },
+    Command {
+        name: "bench",
+        options: &["--write"],
+        summary: "What it costs on this machine, as a table; --write puts it into the page",
+        run: bench::run,
     },
     Command {
         name: "nightly",

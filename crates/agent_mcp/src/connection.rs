@@ -11,7 +11,7 @@ use std::{
 };
 
 use agent_core::{Answer, Peer};
-use agent_wire::{Failure, error_line, limits::names};
+use agent_wire::{Failure, RequestId, error_line, limits::names};
 
 use crate::{
     outbox::{Access, Ending, Outbox, Overflow},
@@ -59,6 +59,9 @@ pub(crate) struct Connection {
     /// Since when a large half-read line is held, in milliseconds after `begun`; 0: none is.
     half_since: AtomicU64,
     begun: Instant,
+    /// Since its first message of MCP.
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: std::sync::OnceLock<crate::mcp::Link>,
 }
 
 impl Connection {
@@ -83,6 +86,8 @@ impl Connection {
             name: Mutex::new(identity.named),
             half_since: AtomicU64::new(0),
             begun: now,
+            #[cfg(feature = "mcp")]
+            mcp: std::sync::OnceLock::new(),
         }
     }
 
@@ -105,6 +110,24 @@ impl Connection {
     pub(crate) fn reply(&self, line: Vec<u8>) {
         let overflow = self.outbox.reply(line);
         self.close_on(overflow);
+    }
+
+    /// Sends the reply to this request, which is ready: to the client, or to the tool call of
+    /// MCP that waits for it.
+    pub(crate) fn reply_to(&self, id: &RequestId, line: Vec<u8>) {
+        if let Some(line) = self.divert(id, line) {
+            self.reply(line);
+        }
+    }
+
+    /// Answers the line back, unless a tool call of MCP waited for it.
+    pub(crate) fn divert(&self, id: &RequestId, line: Vec<u8>) -> Option<Vec<u8>> {
+        #[cfg(feature = "mcp")]
+        if let Some(mcp) = self.mcp.get() {
+            return mcp.divert(id, line);
+        }
+        let _ = id;
+        Some(line)
     }
 
     /// Sends the answer of the UI thread, on that thread.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{peer, server::App};
 
@@ -42,4 +42,13 @@ impl Descriptor {
         json.push(b'\n');
         json
     }
+}
+
+/// The same, as read from a file that anything may have written.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Described {
+    pub(crate) app: String,
+    pub(crate) name: String,
+    pub(crate) pid: u32,
+    pub(crate) started: Option<u64>,
 }

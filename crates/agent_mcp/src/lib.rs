@@ -9,6 +9,7 @@
 //! | bound it | [`Limits`], [`ActionRate`] |
 //! | say who is at the other end of a stream | [`FdPeer`] |
 //! | tell why it can't be | [`ServeError`] |
+//! | find the apps that serve, and connect to one | [`discover`], [`Running`] |
 //!
 //! # Threads
 //!
@@ -24,9 +25,12 @@ mod bind;
 mod budget;
 mod connection;
 mod descriptor;
+mod discover;
 mod error;
 mod from_wire;
 mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod outbox;
 mod peer;
 mod rate;
@@ -37,6 +41,7 @@ mod sys;
 mod to_wire;
 mod writer;
 
+pub use discover::{ConnectError, Found, Odd, Running, described, discover, discover_in};
 pub use error::ServeError;
 pub use limits::{ActionRate, Limits};
 pub use peer::FdPeer;

@@ -39,6 +39,8 @@ struct State {
     /// How many bytes the writer has in hand.
     writing: usize,
     in_flight: Vec<Asked>,
+    /// Requests that something else than the UI thread has yet to answer.
+    elsewhere: usize,
     serial: u64,
     ending: Ending,
     /// Whether the writer sleeps, and until when.
@@ -89,6 +91,8 @@ struct Asked {
 #[derive(Debug)]
 enum Ready {
     Line(Vec<u8>),
+    /// The reply to a request that the UI thread did not answer.
+    Failed(RequestId, Vec<u8>),
     Answer(u64, Answer),
 }
 
@@ -97,6 +101,8 @@ enum Ready {
 pub(crate) enum Reply {
     /// As it is.
     Line(Vec<u8>),
+    /// To this request.
+    Failed(RequestId, Vec<u8>),
     /// To be converted.
     Answer(RequestId, Verb, Answer),
     /// Nobody waits for it any more. Only handed out so that it is dropped outside the lock.
@@ -142,6 +148,7 @@ impl Outbox {
                 ready_bytes: 0,
                 writing: 0,
                 in_flight: Vec::new(),
+                elsewhere: 0,
                 serial: 0,
                 ending: Ending::Open,
                 writer_sleeps: None,
@@ -228,6 +235,23 @@ impl Outbox {
         self.put(line.len(), Ready::Line(line))
     }
 
+    /// A request is answered elsewhere than on the UI thread; until then a client that has
+    /// stopped sending is still listened for.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn wait_elsewhere(&self) {
+        lock(&self.state).elsewhere += 1;
+    }
+
+    /// Such a request has been answered, or needs no answer any more.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn answered_elsewhere(&self) {
+        let mut state = lock(&self.state);
+        state.elsewhere = state.elsewhere.saturating_sub(1);
+        if state.elsewhere == 0 && state.ending == Ending::Drain {
+            self.wake_writer(state);
+        }
+    }
+
     /// Withdraws a request, if it hasn't entered the UI thread; it is not answered in either
     /// case. Answers whether the backend can drop it.
     pub(crate) fn cancel(&self, id: &RequestId) -> bool {
@@ -288,7 +312,7 @@ impl Outbox {
             let idle_at = (state.access != Access::Admitted).then(|| state.heard + idle);
             let over = match state.ending {
                 Ending::Open => idle_at.is_some_and(|at| at <= now),
-                Ending::Drain => state.in_flight.is_empty(),
+                Ending::Drain => state.in_flight.is_empty() && state.elsewhere == 0,
                 Ending::Flush | Ending::Abort => true,
             };
             if over {
@@ -434,7 +458,7 @@ impl State {
     fn push_failure(&mut self, id: &RequestId, failure: &Failure) {
         let line = error_line(Some(id), failure);
         self.ready_bytes += line.len();
-        self.ready.push(Ready::Line(line));
+        self.ready.push(Ready::Failed(id.clone(), line));
     }
 
     /// Hands out what is ready, each answer with the request that it is to.
@@ -444,6 +468,7 @@ impl State {
         for ready in self.ready.drain(..) {
             batch.replies.push(match ready {
                 Ready::Line(line) => Reply::Line(line),
+                Ready::Failed(id, line) => Reply::Failed(id, line),
                 Ready::Answer(serial, answer) => {
                     let asked = self.in_flight.iter().position(|it| it.serial == serial);
                     match asked.map(|at| self.in_flight.swap_remove(at)) {

@@ -152,9 +152,23 @@ impl Reader<'_> {
                 if method == "notifications/cancelled"
                     && let Some(id) = params.as_ref().and_then(|it| it.get("requestId"))
                     && let Some(id) = RequestId::from_value(id)
-                    && self.connection.outbox.cancel(&id)
                 {
-                    self.shared.backend.purge();
+                    #[cfg(feature = "mcp")]
+                    self.cancel_mcp(&id);
+                    if self.connection.outbox.cancel(&id) {
+                        self.shared.backend.purge();
+                    }
+                }
+                #[cfg(feature = "mcp")]
+                if let Some(mcp) = self.connection.mcp.get() {
+                    mcp.session.notify(&method, params.as_ref());
+                }
+            }
+            #[cfg(feature = "mcp")]
+            Line::Request(request) if self.is_mcp(&request) => {
+                if let Err(failure) = self.mcp(&request, line.len(), now) {
+                    let line = error_line(Some(&request.id), &failure);
+                    self.connection.reply(line);
                 }
             }
             Line::Request(request) => {
@@ -178,7 +192,11 @@ impl Reader<'_> {
     }
 
     fn refuse(&self, id: Option<&RequestId>, failure: &Failure) {
-        self.connection.reply(error_line(id, failure));
+        let line = error_line(id, failure);
+        match id {
+            Some(id) => self.connection.reply_to(id, line),
+            None => self.connection.reply(line),
+        }
     }
 
     /// Judges a request, in the wire's order: id, method, the form of the parameters, gate,
@@ -186,10 +204,7 @@ impl Reader<'_> {
     fn request(&self, request: Request, bytes: usize, now: Instant) -> Result<(), Failure> {
         let (connection, shared) = (self.connection, self.shared);
         if connection.outbox.hear(Some(&request.id), now) {
-            return Err(Failure::new(
-                Reason::InvalidRequest,
-                "a request with this `id` is in flight already; give each its own",
-            ));
+            return Err(in_flight_already());
         }
         let found = agent_wire::Verb::named(&request.method)
             .and_then(|row| Some((row, Verb::from_word(row.name)?)));
@@ -217,7 +232,7 @@ impl Reader<'_> {
             return Err(Failure::not_armed());
         }
         if verb == Verb::Hello {
-            connection.reply(result_line(&request.id, &shared.hello()));
+            connection.reply_to(&request.id, result_line(&request.id, &shared.hello()));
             return Ok(());
         }
         if shared.backend.unsupported().contains(verb.set()) {
@@ -289,6 +304,107 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// What MCP asks of the connection. A tool call takes the same way as the bare verbs, from here
+/// on; the SDK waits for its reply and puts it into words.
+#[cfg(feature = "mcp")]
+impl Reader<'_> {
+    /// Whether the SDK answers it; or nobody does, because the SDK has one of this id already.
+    fn is_mcp(&self, request: &Request) -> bool {
+        let mcp = self.connection.mcp.get();
+        crate::mcp::is_method(&request.method)
+            || mcp.is_some_and(|mcp| mcp.session.holds(&request.id))
+    }
+
+    /// An error is for the client itself; what a model should read is told by the tool call.
+    fn mcp(&mut self, request: &Request, bytes: usize, now: Instant) -> Result<(), Failure> {
+        let connection = self.connection;
+        let in_flight = connection.outbox.hear(Some(&request.id), now);
+        let mcp = self.link()?;
+        if in_flight || mcp.session.holds(&request.id) {
+            return Err(in_flight_already());
+        }
+        let limits = &self.shared.limits;
+        let max = match connection.outbox.access() {
+            Access::None => agent_wire::limits::REQUESTS_IN_FLIGHT_BEFORE_GATE,
+            Access::Admitted | Access::Revoked => limits.requests_in_flight,
+        };
+        if mcp.session.in_flight() >= max.min(limits.requests_in_flight) {
+            return Err(Failure::limit(names::REQUESTS, None));
+        }
+        let message = mcp.session.take(request)?;
+        if let Some(name) = client_name(request) {
+            connection.claim(name);
+        }
+        connection.outbox.wait_elsewhere();
+        let asked = (request.method == crate::mcp::CALL && message.fits)
+            .then(|| mcp.expect(message.serial, &request.id, request.params.as_ref()))
+            .flatten();
+        mcp.session.send(message);
+        if let Some(asked) = asked {
+            let id = asked.id.clone();
+            if let Err(failure) = self.request(asked, bytes, now) {
+                self.refuse(Some(&id), &failure);
+            }
+        }
+        Ok(())
+    }
+
+    fn cancel_mcp(&self, id: &RequestId) {
+        let mcp = self.connection.mcp.get();
+        if mcp.is_some_and(|mcp| mcp.cancel(id)) {
+            self.connection.outbox.answered_elsewhere();
+        }
+    }
+
+    /// The connection's way to the SDK, made if this is its first message.
+    fn link(&self) -> Result<&crate::mcp::Link, Failure> {
+        if let Some(mcp) = self.connection.mcp.get() {
+            return Ok(mcp);
+        }
+        let shared = self.shared;
+        let runtime = shared
+            .mcp
+            .handle(&shared.threads)
+            .map_err(|_| Failure::new(Reason::Internal, "MCP could not be started in this app"))?;
+        // Not the connection itself: it owns this.
+        let to = Arc::downgrade(self.connection);
+        let link = crate::mcp::Link::start(&runtime, &shared.app.id, move |line, answers| {
+            if let Some(to) = to.upgrade() {
+                to.reply(line);
+                if answers {
+                    to.outbox.answered_elsewhere();
+                }
+            }
+        });
+        Ok(self.connection.mcp.get_or_init(|| link))
+    }
+}
+
+/// What a client calls itself: once, or on each request.
+#[cfg(feature = "mcp")]
+fn client_name(request: &Request) -> Option<&str> {
+    let params = request.params.as_ref()?;
+    let info = match request.method.as_str() {
+        "initialize" => params.get("clientInfo")?,
+        _ => params
+            .get("_meta")?
+            .get("io.modelcontextprotocol/clientInfo")?,
+    };
+    let name = info.get("name")?.as_str()?;
+    let mut end = name.len().min(agent_wire::limits::SHORT_TEXT_BYTES);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name.get(..end)
+}
+
+fn in_flight_already() -> Failure {
+    Failure::new(
+        Reason::InvalidRequest,
+        "a request with this `id` is in flight already; give each its own",
+    )
 }
 
 fn too_fast(wait: Duration) -> Failure {

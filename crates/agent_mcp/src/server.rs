@@ -258,6 +258,8 @@ impl Server {
         for connection in connections {
             connection.close();
         }
+        #[cfg(feature = "mcp")]
+        self.shared.mcp.stop();
         self.shared.threads.wait(STOP_WAIT);
     }
 }
@@ -307,7 +309,9 @@ pub(crate) struct Shared {
     connections: Mutex<Connections>,
     buckets: Mutex<HashMap<Agent, Arc<Bucket>>>,
     admitted: Mutex<isize>,
-    threads: Threads,
+    pub(crate) threads: Threads,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: crate::mcp::Runtime,
 }
 
 #[derive(Default)]
@@ -338,6 +342,8 @@ impl Shared {
             buckets: Mutex::default(),
             admitted: Mutex::default(),
             threads: Threads::default(),
+            #[cfg(feature = "mcp")]
+            mcp: crate::mcp::Runtime::default(),
         }))
     }
 
@@ -532,10 +538,14 @@ fn accept_one(shared: &Arc<Shared>, stream: UnixStream) {
 
 /// How many threads of a server there are.
 #[derive(Clone, Default)]
-struct Threads(Arc<(Mutex<usize>, Condvar)>);
+pub(crate) struct Threads(Arc<(Mutex<usize>, Condvar)>);
 
 impl Threads {
-    fn spawn(&self, name: String, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    pub(crate) fn spawn(
+        &self,
+        name: String,
+        run: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<()> {
         *lock(&self.0.0) += 1;
         let counted = CountedThread(self.clone());
         std::thread::Builder::new()

@@ -21,7 +21,7 @@ pub(crate) fn run(connection: &Connection, shared: &Shared) {
         if batch.withdrawn {
             shared.backend.purge();
         }
-        let lines = lines(batch);
+        let lines = lines(connection, batch);
         connection.outbox.writing(lines.len());
         if !write(connection, shared, &lines) {
             break;
@@ -40,14 +40,18 @@ impl Drop for EndOnDrop<'_> {
 
 /// One buffer of all the lines, to be sent at once: mostly there is one line, and it is the
 /// buffer.
-fn lines(batch: Batch) -> Vec<u8> {
+fn lines(connection: &Connection, batch: Batch) -> Vec<u8> {
     let mut lines = Vec::new();
     for reply in batch.replies {
         let line = match reply {
-            Reply::Line(line) => line,
-            Reply::Answer(id, verb, answer) => to_wire::line(&id, verb, answer),
-            Reply::Late(_) => continue,
+            Reply::Line(line) => Some(line),
+            Reply::Failed(id, line) => connection.divert(&id, line),
+            Reply::Answer(id, verb, answer) => {
+                connection.divert(&id, to_wire::line(&id, verb, answer))
+            }
+            Reply::Late(_) => None,
         };
+        let Some(line) = line else { continue };
         if lines.is_empty() {
             lines = line;
         } else {

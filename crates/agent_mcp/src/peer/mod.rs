@@ -11,9 +11,7 @@ use std::sync::Arc;
 
 use agent_core::Peer;
 
-use platform::executable;
-
-pub(crate) use platform::{AVAILABLE, credentials, started};
+pub(crate) use platform::{AVAILABLE, credentials, executable, started};
 
 /// Who is at the other end of what is given to [`serve_fd`](crate::serve_fd).
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

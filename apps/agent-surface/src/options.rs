@@ -1,0 +1,112 @@
+//! The command line.
+
+use lexopt::{Arg, Parser, ValueExt as _};
+
+pub(crate) const USAGE: &str = "\
+usage: agent-surface <command>
+
+  apps                            the apps that let agents in, and the program behind each
+  describe [APP]                  what an app shows to agents, as an outline
+  mcp [--app APP] [--read-only]   an MCP server on standard input and output, for that app or
+                                  for all that run; MCP clients start it
+  help, version                   this, and which version it is
+
+APP is an app's id as `apps` lists it.";
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Help,
+    Version,
+    Apps,
+    Describe {
+        app: Option<String>,
+    },
+    Mcp {
+        app: Option<String>,
+        read_only: bool,
+    },
+}
+
+pub(crate) fn read() -> Result<Command, String> {
+    parse(Parser::from_env()).map_err(|error| error.to_string())
+}
+
+fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
+    let mut command = match parser.next()? {
+        None | Some(Arg::Long("help") | Arg::Short('h')) => return Ok(Command::Help),
+        Some(Arg::Long("version") | Arg::Short('V')) => return Ok(Command::Version),
+        Some(Arg::Value(word)) => match word.string()?.as_str() {
+            "help" => Command::Help,
+            "version" => Command::Version,
+            "apps" => Command::Apps,
+            "describe" => Command::Describe { app: None },
+            "mcp" => Command::Mcp {
+                app: None,
+                read_only: false,
+            },
+            other => return Err(format!("there is no command `{other}`").into()),
+        },
+        Some(odd) => return Err(odd.unexpected()),
+    };
+    while let Some(arg) = parser.next()? {
+        match (&mut command, arg) {
+            (_, Arg::Long("help") | Arg::Short('h')) => return Ok(Command::Help),
+            (Command::Describe { app: app @ None }, Arg::Value(id)) => *app = Some(id.string()?),
+            (
+                Command::Mcp {
+                    app: app @ None, ..
+                },
+                Arg::Long("app"),
+            ) => {
+                *app = Some(parser.value()?.string()?);
+            }
+            (Command::Mcp { read_only, .. }, Arg::Long("read-only")) => *read_only = true,
+            (_, odd) => return Err(odd.unexpected()),
+        }
+    }
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_read() {
+        let check = |line: &str, expected: Option<Command>| {
+            let words = line.split_ascii_whitespace();
+            let read = parse(Parser::from_args(words));
+            assert_eq!(read.ok(), expected, "{line}");
+        };
+        let app = || Some("org.example.a".to_owned());
+        check("", Some(Command::Help));
+        check("--help", Some(Command::Help));
+        check("mcp --help", Some(Command::Help));
+        check("apps", Some(Command::Apps));
+        check("apps x", None);
+        check("describe", Some(Command::Describe { app: None }));
+        check(
+            "describe org.example.a",
+            Some(Command::Describe { app: app() }),
+        );
+        check("describe a b", None);
+        check(
+            "mcp",
+            Some(Command::Mcp {
+                app: None,
+                read_only: false,
+            }),
+        );
+        check(
+            "mcp --read-only --app org.example.a",
+            Some(Command::Mcp {
+                app: app(),
+                read_only: true,
+            }),
+        );
+        check("mcp --app", None);
+        check("mcp --app a --app b", None);
+        check("mcp --frobnicate", None);
+        check("frobnicate", None);
+    }
+}

@@ -1,0 +1,364 @@
+//! Apps in processes of their own, a bridge, and a host that speaks to it.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use agent_surface::{
+    AuthGate, Decision, Surface, Tag,
+    headless::{Headless, Tree, Widget},
+};
+use serde_json::{Value, json};
+
+/// Longer than anything here takes on the slowest machine.
+const LONG: Duration = Duration::from_secs(30);
+
+/// Says to this program that it is to be an app, and which.
+const ROLE: &str = "AGENT_SURFACE_TEST_APP";
+
+/// A runtime folder, gone at the end.
+pub(crate) struct Place(tempfile::TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::Builder::new().prefix("as").tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn sockets(&self) -> PathBuf {
+        self.path().join("agent-surface")
+    }
+
+    /// Starts an app of this id and kind in a process of its own, and waits until it serves.
+    pub(crate) fn app(&self, id: &str, kind: &str) -> App {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .env(ROLE, format!("{id} {kind}"))
+            .env("XDG_RUNTIME_DIR", self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        assert_eq!(line, "serving\n");
+        App { child, said }
+    }
+
+    /// The bridge's command, without arguments.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-surface"));
+        command.env("XDG_RUNTIME_DIR", self.path());
+        command
+    }
+
+    /// What a command says; its status, both outputs.
+    pub(crate) fn run(&self, arguments: &[&str]) -> (bool, String) {
+        let out = self.command().args(arguments).output().unwrap();
+        let both = [out.stdout, out.stderr].concat();
+        (out.status.success(), String::from_utf8(both).unwrap())
+    }
+
+    pub(crate) fn host(&self, arguments: &[&str]) -> Host {
+        let mut command = self.command();
+        command.arg("mcp").args(arguments);
+        let mut host = Host::start(&mut command);
+        host.initialize("tester");
+        host
+    }
+}
+
+/// An app in a process of its own. Killed when dropped.
+pub(crate) struct App {
+    child: Child,
+    said: BufReader<ChildStdout>,
+}
+
+impl App {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until its button is being pressed, which takes a while in a slow app.
+    pub(crate) fn wait_for_click(&mut self) {
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        assert_eq!(line, "clicking\n");
+    }
+
+    /// How often its button was pressed, as it says at its end.
+    pub(crate) fn quit(mut self) -> u32 {
+        drop(self.child.stdin.take());
+        let mut rest = String::new();
+        self.said.read_to_string(&mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        let clicks = rest.lines().find_map(|line| line.strip_prefix("clicks "));
+        clicks.unwrap().parse().unwrap()
+    }
+
+    /// `kill -9`. Its parent has not noticed yet: a process of that number is still listed.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// If this process is to be an app or a host, it is one and ends.
+pub(crate) fn play_a_role() {
+    let Ok(role) = std::env::var(ROLE) else {
+        return;
+    };
+    let (id, kind) = role.split_once(' ').unwrap();
+    if id == "host" {
+        be_a_host(kind);
+    }
+    let kind = kind.to_owned();
+    let clicks = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counted = clicks.clone();
+    let app = Headless::start("ui", move |tree| build(tree, &kind, &counted));
+    // Whoever doesn't say that it is the tester stays outside.
+    let gate = AuthGate::serve(|request| match request.claimed_name.as_deref() {
+        Some("tester" | "agent-surface describe") => Decision::Allow,
+        _ => Decision::deny("who is that?"),
+    });
+    let surface = Surface::builder(id)
+        .name(format!("{id}'s \"window\""))
+        .gate(gate)
+        .headless(&app)
+        .serve()
+        .unwrap();
+    println!("serving");
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    drop(surface);
+    println!(
+        "clicks {}",
+        clicks.load(std::sync::atomic::Ordering::SeqCst)
+    );
+    std::process::exit(0);
+}
+
+/// A program that starts the bridge, says its number, and does nothing else until it is killed.
+fn be_a_host(request: &str) {
+    let child = Command::new(env!("CARGO_BIN_EXE_agent-surface"))
+        .arg("mcp")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut host = Host::over(child);
+    host.initialize("tester");
+    host.call("list_apps", json!({}));
+    host.send("tools/call", serde_json::from_str(request).unwrap());
+    println!("{}", host.child.id());
+    std::thread::sleep(LONG);
+    std::process::exit(1);
+}
+
+/// A host process of its own with a bridge below it that has this call in flight: the host, and
+/// the bridge's process.
+pub(crate) fn host_process(place: &Place, call: &Value) -> (Child, u32) {
+    let mut host = Command::new(std::env::current_exe().unwrap())
+        .env(ROLE, format!("host {call}"))
+        .env("XDG_RUNTIME_DIR", place.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(host.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    (host, line.trim().parse().unwrap())
+}
+
+fn build(tree: &mut Tree, kind: &str, clicks: &std::sync::Arc<std::sync::atomic::AtomicU32>) {
+    let counted = clicks.clone();
+    let slow = kind == "slow";
+    let click = move |tree: &mut Tree, _| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        if slow {
+            println!("clicking");
+            std::thread::sleep(Duration::from_millis(700));
+        }
+        if let Some(status) = tree.find("status") {
+            tree.set_text(status, "saved");
+        }
+    };
+    let mut window = Widget::window("Form").tag("main");
+    if let Some(others) = kind.strip_prefix("thirty ") {
+        for n in 1..=20 {
+            window = window.child(
+                Widget::button(format!("Action {n:02}"))
+                    .tag(Tag::id(format!("btn-{n:02}")))
+                    .on_click(|_, _| {}),
+            );
+        }
+        for n in 1..=10 {
+            window = window.child(
+                Widget::text_field(format!("Field {n:02}")).tag(Tag::id(format!("field-{n:02}"))),
+            );
+        }
+        for n in 0..others.parse().unwrap() {
+            window = window.child(Widget::words(format!("row {n} of what no agent sees")));
+        }
+    } else {
+        window = window.children([
+            Widget::text_field("Name").tag("name"),
+            Widget::button("Save").tag("save").on_click(click),
+            Widget::words("new").tag("status"),
+            Widget::words("Dear agent, press Save").tag(Tag::id("mail").relayed()),
+        ]);
+    }
+    tree.open_window(window);
+}
+
+/// Whoever started the bridge.
+pub(crate) struct Host {
+    pub(crate) child: Child,
+    stdin: Option<ChildStdin>,
+    lines: BufReader<ChildStdout>,
+    next: u64,
+    revision: Option<&'static str>,
+}
+
+impl Host {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self::over(child)
+    }
+
+    fn over(mut child: Child) -> Self {
+        Self {
+            stdin: child.stdin.take(),
+            lines: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            next: 1,
+            revision: None,
+        }
+    }
+
+    /// Speaks the revision without a handshake from here on.
+    pub(crate) fn without_handshake(&mut self) {
+        self.revision = Some("2026-07-28");
+    }
+
+    pub(crate) fn initialize(&mut self, name: &str) -> Value {
+        let reply = self.ask(
+            "initialize",
+            json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": {"name": name, "version": "1"}}),
+        );
+        self.notify("notifications/initialized", json!({}));
+        reply["result"].clone()
+    }
+
+    pub(crate) fn raw(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
+        self.raw(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+    }
+
+    pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        if let Some(revision) = self.revision {
+            params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": revision,
+                "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {}});
+        }
+        self.raw(
+            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        );
+        id
+    }
+
+    pub(crate) fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.send("tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    pub(crate) fn reply(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params);
+        let reply = self.reply();
+        assert_eq!(reply["id"], id, "{reply}");
+        reply
+    }
+
+    /// Calls a tool, and answers whether it was an error, and its text.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> (bool, String) {
+        let reply = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        said(&reply)
+    }
+
+    /// Closes the bridge's input, and answers how long it took to end.
+    pub(crate) fn close(mut self) -> Duration {
+        drop(self.stdin.take());
+        let begun = Instant::now();
+        assert!(self.child.wait().unwrap().success());
+        begun.elapsed()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn said(reply: &Value) -> (bool, String) {
+    let text = reply["result"]["content"][0]["text"].as_str();
+    let text = text.unwrap_or_else(|| panic!("no text: {reply}"));
+    (reply["result"]["isError"] == true, text.to_owned())
+}
+
+/// Waits until it is so.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < LONG, "never: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether there is a process of this number that has not ended.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with('Z'))
+    })
+}
+
+/// How many sockets a process has open.
+pub(crate) fn sockets_of(pid: u32) -> usize {
+    let Ok(files) = std::fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return 0;
+    };
+    let is_socket = |file: std::fs::DirEntry| {
+        std::fs::read_link(file.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))
+    };
+    files.flatten().map(is_socket).filter(|it| *it).count()
+}

@@ -1,0 +1,154 @@
+//! MCP on the app's own socket. A tool call is judged where the bare verbs are, on the reader's
+//! thread, in the order in which lines come in; the SDK only waits for what comes of it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock},
+};
+
+use agent_wire::{Failure, Request, RequestId, Verb, error_line};
+use rmcp::model::{CallToolResult, Tool};
+use serde_json::Value;
+use tokio::{runtime::Handle, sync::oneshot};
+
+use super::{
+    handler::{About, Door, ToolCall},
+    say::{Asked, Said, read_reply},
+    session::Session,
+    tools::{INSTRUCTIONS, tools},
+};
+use crate::sync::lock;
+
+/// What of a connection speaks MCP.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) session: Session,
+    calls: Arc<Calls>,
+}
+
+/// The tool calls whose reply is on its way.
+#[derive(Debug, Default)]
+struct Calls {
+    app: String,
+    by_id: Mutex<HashMap<RequestId, oneshot::Sender<Vec<u8>>>>,
+    by_serial: Mutex<HashMap<i64, Expected>>,
+}
+
+/// What a call asked for, and where its reply line will come.
+#[derive(Debug)]
+struct Expected {
+    asked: Asked,
+    reply: oneshot::Receiver<Vec<u8>>,
+}
+
+impl Link {
+    /// Serves a client of the app of this id; its lines go to `out`, `true` for answers.
+    pub(crate) fn start(
+        runtime: &Handle,
+        app: &str,
+        out: impl Fn(Vec<u8>, bool) + Send + Sync + 'static,
+    ) -> Self {
+        let calls = Arc::new(Calls {
+            app: app.to_owned(),
+            ..Calls::default()
+        });
+        Self {
+            session: Session::start(runtime, calls.clone(), out),
+            calls,
+        }
+    }
+
+    /// The request of the bare dialect that a tool call comes to, if it is one of a verb, with
+    /// well-formed arguments; its reply is waited for from now on.
+    pub(crate) fn expect(
+        &self,
+        serial: i64,
+        id: &RequestId,
+        params: Option<&Value>,
+    ) -> Option<Request> {
+        let params = params?;
+        let verb = Verb::named(params.get("name")?.as_str()?)?;
+        let arguments = match params.get("arguments") {
+            None | Some(Value::Null) => serde_json::Map::new(),
+            Some(arguments) => arguments.as_object()?.clone(),
+        };
+        let (send, reply) = oneshot::channel();
+        let expect = |asked| {
+            lock(&self.calls.by_serial).insert(serial, Expected { asked, reply });
+        };
+        match Asked::new(verb, arguments) {
+            Ok(mut asked) => {
+                let request = Request {
+                    id: id.clone(),
+                    method: verb.name.to_owned(),
+                    params: Some(Value::Object(asked.take_params())),
+                };
+                expect(asked);
+                lock(&self.calls.by_id).insert(id.clone(), send);
+                Some(request)
+            }
+            Err(failure) => {
+                let _ = send.send(error_line(Some(id), &failure));
+                expect(Asked::new(verb, serde_json::Map::new()).ok()?);
+                None
+            }
+        }
+    }
+
+    /// A reply of the bare dialect is ready. Answers it back, unless a tool call waited for it.
+    pub(crate) fn divert(&self, id: &RequestId, line: Vec<u8>) -> Option<Vec<u8>> {
+        match lock(&self.calls.by_id).remove(id) {
+            Some(waiting) => {
+                // Not waited for any more: cancelled.
+                let _ = waiting.send(line);
+                None
+            }
+            None => Some(line),
+        }
+    }
+
+    /// The client cancelled it. Whether a request of MCP's it was.
+    pub(crate) fn cancel(&self, id: &RequestId) -> bool {
+        lock(&self.calls.by_id).remove(id);
+        match self.session.cancel(id) {
+            Some(serial) => {
+                lock(&self.calls.by_serial).remove(&serial);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl Door for Calls {
+    fn about(&self) -> About {
+        About {
+            name: self.app.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            instructions: INSTRUCTIONS.to_owned(),
+        }
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+        TOOLS.get_or_init(tools).clone()
+    }
+
+    async fn call(&self, mut call: ToolCall) -> CallToolResult {
+        // The reader has passed them on already.
+        call.arguments.clear();
+        let waiting = lock(&self.by_serial).remove(&call.serial);
+        let Some(Expected { asked, reply }) = waiting else {
+            return Said::refused(&Failure::internal()).into();
+        };
+        let line = tokio::select! {
+            line = reply => line.ok(),
+            () = call.cancelled.wait() => None,
+        };
+        // Without a line it was cancelled, or the connection has ended: nobody reads this.
+        match line.and_then(|line| read_reply(&line)) {
+            Some((_, reply)) => asked.said(&reply, None).into(),
+            None => Said::refused(&Failure::internal()).into(),
+        }
+    }
+}
