@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Verb};
+use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Target, Verb};
 use egui::{
     Context, Event, Id, Key, LayerId, Modifiers, Response, Ui, ViewportId,
     accesskit::{self as ak, ActionRequest, TreeId},
@@ -177,6 +177,7 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
                 layer,
                 stamp,
                 chained: spelling == Spelling::Chained,
+                size: None,
             });
             record = Some(pass.records.len() - 1);
             let keeps_back = marks.intersects(Marks::SECRET | Marks::EXCLUDED);
@@ -347,6 +348,7 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
             layer,
             stamp,
             chained: true,
+            size: None,
         });
         if !pass.acting {
             return;
@@ -357,6 +359,72 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
             None => {}
         }
     });
+}
+
+/// The list that was tagged last stands for so many rows, of which only those in view are drawn.
+/// Answers which row is to be brought into view now, because an agent asked for it: `find` says
+/// where a key's row is.
+pub(crate) fn rows(
+    ctx: &Context,
+    count: usize,
+    find: impl FnOnce(&str) -> Option<usize>,
+) -> Option<usize> {
+    current(ctx, |pass| {
+        let shared = pass.shared.clone();
+        let mut state = lock(&shared.ui);
+        let state = &mut *state;
+        if let Some(list) = pass.records.last_mut() {
+            list.size = u64::try_from(count).ok();
+        }
+        let Some(Work::Act(work)) = &state.work else {
+            return None;
+        };
+        let scrolls = matches!(work.action, Action::ScrollTo { .. });
+        if !pass.recording || !scrolls || work.job.is_none() || work.done.is_some() {
+            return None;
+        }
+        let (id, key) = agent_core::split_key(&work.target.id)?;
+        let (mut scene, list) = beside(pass, state, id)?;
+        let named = Target {
+            id: id.to_owned(),
+            window: work.target.window.clone(),
+        };
+        if agent_core::locate(&scene, &named, work.view) != Ok(list) {
+            return None;
+        }
+        let row = find(&key)?;
+        scene.know_row(list, &key);
+        let Some(Work::Act(mut work)) = state.work.take() else {
+            return None;
+        };
+        let scrolled = scroll_to_row(state, &mut work, &scene);
+        state.work = Some(Work::Act(work));
+        scrolled.then_some(row)
+    })
+    .flatten()
+}
+
+/// Judges a request for a row that may not be drawn; it is done by drawing the list there.
+fn scroll_to_row(state: &mut UiState, work: &mut ActWork, scene: &Scene) -> bool {
+    let Some(job) = work.job.take().and_then(|job| job.enter(Instant::now())) else {
+        return false;
+    };
+    let action = work.action.clone();
+    match state
+        .surface
+        .authorise(scene, &work.target, action, work.view)
+    {
+        Err(no) => {
+            job.reply.send(no);
+            false
+        }
+        Ok(authorised) => {
+            let (list, _) = authorised.perform();
+            work.reply = Some(job.reply);
+            work.done = Some(done(list, Verb::ScrollTo, None));
+            true
+        }
+    }
 }
 
 /// Where a tag stands among the others of its window: the same in every pass that draws it.
@@ -530,8 +598,10 @@ fn judge(
         }
         Ok(authorised) => {
             work.reply = Some(reply);
-            // What its reply tells begins here.
-            state.acted.clear();
+            // What its reply tells begins here. Those who listen are told of what was before.
+            if !state.listening {
+                state.acted.clear();
+            }
             let node = scene.get(key)?;
             Some(arm(ctx, &work.action, authorised, aimed, node))
         }

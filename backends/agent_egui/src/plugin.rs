@@ -31,6 +31,8 @@ impl Plugin for AgentPlugin {
             pass::begin(pass);
             return;
         }
+        state.listening =
+            clients && (shared.listeners.load(Ordering::Acquire) > 0 || !state.waiting.is_empty());
         if clients || state.work.is_some() {
             state.next_work(&shared.inbox);
         }
@@ -123,6 +125,7 @@ impl Plugin for AgentPlugin {
         if !again {
             state.viewport(id).probe = None;
         }
+        let frame_over = !again;
         if !open.is_empty() {
             state
                 .viewports
@@ -143,6 +146,7 @@ impl Plugin for AgentPlugin {
                 let mut viewport = state.viewports.remove(at);
                 viewport.picture = picture(&mut state, &viewport, &pass, update);
                 viewport.pictured = now;
+                viewport.seen = true;
                 state.viewports.insert(at, viewport);
             }
             let viewport = state.viewport(id);
@@ -150,6 +154,10 @@ impl Plugin for AgentPlugin {
             viewport.recorded = now;
             state.advance(&shared);
             state.next_work(&shared.inbox);
+        }
+        if frame_over {
+            // What the next frame shows has not been looked at.
+            state.viewport(id).seen = false;
         }
         state.sweep();
         let windows = state.window_ids();

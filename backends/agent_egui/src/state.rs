@@ -8,8 +8,9 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Call, Changes, Emitted, Event, EventVerb, Inbox, Job, Marks, No,
-    Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View, Why,
+    Acted, Action, Answer, Call, Changes, Emitted, Event, EventSink, EventVerb, Inbox, Job, Marks,
+    No, Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View, Waiting,
+    Why,
 };
 use egui::{Id, LayerId, Rect, ViewportId};
 
@@ -24,11 +25,13 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) inbox: Mutex<Inbox>,
     pub(crate) clients: AtomicUsize,
+    pub(crate) listeners: AtomicUsize,
     /// Whether any client was ever admitted: before that no text has a version.
     pub(crate) ever: AtomicBool,
     /// Only the UI thread takes this one, so that a tag may hold it while it calls egui.
     pub(crate) ui: Mutex<UiState>,
     pub(crate) emitted: Mutex<Emitted>,
+    pub(crate) sink: Mutex<Option<EventSink>>,
     pub(crate) windows: Mutex<HashSet<String>>,
     pub(crate) open: Mutex<Vec<ViewportId>>,
     /// The app's own number of passes a frame, while a frame may need more.
@@ -76,6 +79,8 @@ pub(crate) struct Record {
     pub(crate) stamp: u64,
     /// Tagged on a `Response`: the widget had run by then.
     pub(crate) chained: bool,
+    /// How many rows a list stands for.
+    pub(crate) size: Option<u64>,
 }
 
 /// One window.
@@ -97,6 +102,8 @@ pub(crate) struct Viewport {
     pub(crate) one_pass: bool,
     pub(crate) top_modal: Option<LayerId>,
     pub(crate) focused: bool,
+    /// In this frame: whether its tree has been looked at, for those who listen.
+    pub(crate) seen: bool,
 }
 
 /// What is being served.
@@ -159,6 +166,9 @@ pub(crate) struct UiState {
     /// AccessKit is on because this pass of this window switched it on.
     pub(crate) ours: Option<ViewportId>,
     pub(crate) acted: Vec<(Key, EventVerb)>,
+    pub(crate) waiting: Waiting,
+    /// Somebody listens: every frame is looked at.
+    pub(crate) listening: bool,
     told: HashSet<String>,
 }
 
@@ -192,6 +202,7 @@ impl UiState {
                     one_pass: false,
                     top_modal: None,
                     focused: false,
+                    seen: false,
                 });
                 self.viewports.len() - 1
             }
@@ -244,7 +255,7 @@ impl UiState {
         let since = self.tick();
         self.work = Some(match &job.call {
             Call::Act { target, action } => {
-                let (target, action) = (target.clone(), action.clone());
+                let (target, action) = by_row(target.clone(), action.clone());
                 let stage = self.start(&target, &action, job.view);
                 Work::Act(Box::new(ActWork {
                     view: job.view,
@@ -354,6 +365,10 @@ impl UiState {
                 .iter()
                 .any(|viewport| viewport.id == id && viewport.pictured < since)
         };
+        let stale = |viewport: &Viewport| viewport.id == id && !viewport.seen;
+        if self.listening && self.viewports.iter().any(stale) {
+            return true;
+        }
         match &self.work {
             Some(Work::Read { since, .. }) => newer(*since),
             Some(Work::Act(act)) => match act.stage {
@@ -381,6 +396,9 @@ impl UiState {
     /// Whether another pass in the same frame would bring the work on. `has_tree`: this one
     /// has a tree.
     pub(crate) fn wants_another_pass(&self, id: ViewportId, has_tree: bool) -> bool {
+        if self.listening && !has_tree {
+            return true;
+        }
         match &self.work {
             Some(Work::Read { .. }) => self.wants_tree(id) && !has_tree,
             Some(Work::Act(act)) => match act.stage {
@@ -397,6 +415,10 @@ impl UiState {
     /// Brings the work on after a pass of a window.
     pub(crate) fn advance(&mut self, shared: &Shared) {
         match self.work.take() {
+            // Every window is known: what this frame showed of one is what changed.
+            None if self.listening && self.all(|viewport| viewport.pictured > 0) => {
+                self.settle(shared);
+            }
             None => {}
             Some(Work::Read { jobs, since }) => {
                 if self.all(|viewport| viewport.pictured >= since) {
@@ -410,6 +432,10 @@ impl UiState {
     }
 
     fn advance_act(&mut self, mut act: Box<ActWork>, shared: &Shared) {
+        if act.done.is_some() && act.stage != Stage::Settle {
+            act.stage = Stage::Settle;
+            act.since = self.tick();
+        }
         if act.stage == Stage::Find {
             if !self.all(|viewport| viewport.recorded >= act.since) {
                 self.work = Some(Work::Act(act));
@@ -458,10 +484,7 @@ impl UiState {
         }
         if let Stage::Act(id) = act.stage {
             let since = act.since;
-            if act.done.is_some() {
-                act.stage = Stage::Settle;
-                act.since = self.tick();
-            } else if std::mem::take(&mut act.again) {
+            if std::mem::take(&mut act.again) {
                 act.since = self.tick();
             } else if act.reply.is_none() && act.job.is_none() {
                 // Answered beside the widget.
@@ -532,6 +555,11 @@ impl UiState {
                 left.push(job);
                 continue;
             }
+            if matches!(job.call, Call::Wait(_)) {
+                self.waiting.purge();
+                self.waiting.add(job, &self.surface, &scene);
+                continue;
+            }
             if let Some(job) = job.enter(Instant::now())
                 && let Some(answer) = self.surface.read(&scene, &job.call, job.view)
             {
@@ -560,7 +588,12 @@ impl UiState {
         let scene = self.pictured();
         let mut acted = std::mem::take(&mut self.acted);
         acted.extend(lock(&shared.emitted).take(&scene));
-        let events = self.surface.settle(&scene, Changes::Everything, &acted);
+        let mut events = self.surface.settle(&scene, Changes::Everything, &acted);
+        let sink = lock(&shared.sink).clone();
+        if let Some(sink) = sink.filter(|_| !events.is_empty()) {
+            sink(&mut events);
+        }
+        self.waiting.look(&self.surface, &scene);
         for warning in self.surface.take_warnings() {
             log::warn!("{warning}");
         }
@@ -620,6 +653,17 @@ pub(crate) fn not_offered() -> No {
     Refusal::NotActionable { why, by: None }.into()
 }
 
+/// A row that is named by its list and its key is named by its id.
+fn by_row(target: Target, action: Action) -> (Target, Action) {
+    match action {
+        Action::ScrollTo { key: Some(key) } => match agent_core::keyed_id(&target.id, &key) {
+            Ok(id) => (Target { id, ..target }, Action::ScrollTo { key: None }),
+            Err(_) => (target, Action::ScrollTo { key: Some(key) }),
+        },
+        action => (target, action),
+    }
+}
+
 fn is_read(job: &Job) -> bool {
     !matches!(job.call, Call::Act { .. })
 }
@@ -629,7 +673,7 @@ fn is_whole(job: &Job) -> bool {
     match &job.call {
         Call::Describe(describe) => describe.full,
         Call::GetText { target, .. } => names_a_place(job.view, target),
-        Call::Act { .. } => false,
+        Call::Act { .. } | Call::Subscribe { .. } | Call::Wait(_) => false,
     }
 }
 
@@ -660,6 +704,7 @@ impl Viewport {
             stamp: 0,
             frame: None,
             blocked_by: None,
+            size: None,
         }
     }
 }
@@ -703,6 +748,7 @@ impl Record {
                 height: f64::from(size.y.max(0.0)),
             }),
             blocked_by: None,
+            size: self.size,
         }
     }
 }
