@@ -252,6 +252,7 @@ pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut
         let changed = response.as_deref().is_some_and(Response::changed);
         let lost_focus = response.as_deref().is_some_and(Response::lost_focus);
         let ours = entered.armed.is_some();
+        let mut submitted = false;
         if let Some(around) = &around
             && let Some(track) = state.tracks.get_mut(&(pass.viewport, around.spot))
             && track.key == entered.key
@@ -275,6 +276,15 @@ pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut
             if let Some(record) = record.and_then(|at| pass.records.get_mut(at)) {
                 record.stamp = track.stamp;
             }
+            // A person's Enter takes the focus away: what an app asks for as well.
+            let field = track.looked.as_ref();
+            submitted = lost_focus
+                && !ours
+                && field.is_some_and(|field| field.offers.contains(Verb::Submit.set()))
+                && ctx.input(|input| input.key_pressed(Key::Enter));
+        }
+        if submitted && pass.recording {
+            state.happened(entered.key, EventVerb::Submitted);
         }
         if let Some(armed) = entered.armed {
             settle(&ctx, Some(ui), state, entered.key, armed, response);
