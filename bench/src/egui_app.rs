@@ -1,16 +1,158 @@
-//! One egui window of `n` widgets, 30 of them tagged, on a context without a window.
+//! One egui window of `n` widgets, of which agents see 30, on a context without a window of the
+//! system's: drawn frame by frame, or on a UI thread of its own.
 
 use std::{
-    sync::{Arc, mpsc},
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
     time::{Duration, Instant},
 };
 
 use agent_core::{
-    Action, Answer, AuthGate, Backend, Call, Channel, Decision, Describe, Include, Job, ReplyTo,
-    Request, Scope, Target, Ticket, View,
+    Action, Answer, AuthGate, Backend, Call, Channel, Decision, Describe, Job, ReplyTo, Request,
+    Scope, Target, Ticket, View,
 };
 use agent_egui::{AgentUi, AgentWidget};
-use egui::{Context, RawInput, Ui};
+use agent_surface::Surface;
+use egui::{Context, RawInput, Ui, Vec2, ViewportCommand, ViewportId};
+
+use crate::{
+    BUTTONS, EXPOSED, FIELDS,
+    pingpong::{self, Hop},
+    served::{Folder, Served, open_to_all},
+    thread_clock::ThreadClock,
+};
+
+const SIZE: Vec2 = egui::vec2(800.0, 700.0);
+
+/// What is drawn.
+struct Window {
+    n: usize,
+    tagged: bool,
+    fields: [String; FIELDS.len()],
+    clicks: Arc<AtomicUsize>,
+}
+
+impl Window {
+    fn new(n: usize, tagged: bool) -> Self {
+        Self {
+            n,
+            tagged,
+            fields: Default::default(),
+            clicks: Arc::default(),
+        }
+    }
+
+    fn draw(&mut self, ui: &mut Ui) {
+        if self.tagged {
+            ui.agent_window("main");
+        }
+        for (number, id) in BUTTONS.into_iter().enumerate() {
+            let button = egui::Button::new(format!("Action {number:02}"));
+            let response = match self.tagged {
+                true => ui.add(button.agent_id(id)),
+                false => ui.add(button),
+            };
+            if response.clicked() {
+                self.clicks.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        for (text, id) in self.fields.iter_mut().zip(FIELDS) {
+            let field = egui::TextEdit::singleline(text);
+            match self.tagged {
+                true => ui.add(field.agent_id(id)),
+                false => ui.add(field),
+            };
+        }
+        egui::ScrollArea::vertical().show(ui, |ui| {
+            for row in EXPOSED..self.n {
+                ui.label(format!("Row {row}"));
+            }
+        });
+    }
+}
+
+/// The window, served at a socket, for one client.
+///
+/// # Errors
+/// If there is no place for the socket.
+pub fn serve(n: usize) -> io::Result<Served> {
+    let folder = Folder::new()?;
+    let ctx = Context::default();
+    let surface = open_to_all(Surface::builder("org.example.bench").egui(&ctx))
+        .at(folder.socket())
+        .serve()
+        .map_err(io::Error::other)?;
+    let mut window = Window::new(n, true);
+    let clicks = window.clicks.clone();
+    let (ui, clock) = UiThread::start(ctx, move |ui| window.draw(ui))?;
+    Ok(Served::new(folder, clock, clicks, (surface, ui)))
+}
+
+/// The ping-pong with egui's UI thread, which draws the same window without anything of ours:
+/// each line asks for a repaint, and is answered at the end of the pass.
+///
+/// # Errors
+/// If there is no place for the socket.
+pub fn ping_pong(n: usize) -> io::Result<Served> {
+    let folder = Folder::new()?;
+    let hop = Hop::default();
+    let ctx = Context::default();
+    let wake = ctx.clone();
+    let connection = pingpong::serve(&folder.socket(), hop.clone(), move || {
+        wake.request_repaint();
+    })?;
+    let mut window = Window::new(n, false);
+    let (ui, clock) = UiThread::start(ctx, move |ui| {
+        window.draw(ui);
+        hop.answer();
+    })?;
+    Ok(Served::new(folder, clock, Arc::default(), (connection, ui)))
+}
+
+/// A thread that draws whenever a repaint is asked for. Dropping it closes the app.
+struct UiThread {
+    ctx: Context,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl UiThread {
+    fn start(
+        ctx: Context,
+        draw: impl FnMut(&mut Ui) + Send + 'static,
+    ) -> io::Result<(Self, ThreadClock)> {
+        let (told, clock) = mpsc::channel();
+        let of_thread = ctx.clone();
+        let thread = std::thread::Builder::new()
+            .name("ui".to_owned())
+            .spawn(move || {
+                if told.send(ThreadClock::of_this_thread()).is_ok() {
+                    agent_egui::run_windowless(&of_thread, "Bench", SIZE, draw);
+                }
+            })?;
+        let ui = Self {
+            ctx,
+            thread: Some(thread),
+        };
+        let clock = clock.recv().map_err(io::Error::other)?;
+        Ok((ui, clock))
+    }
+}
+
+impl Drop for UiThread {
+    fn drop(&mut self) {
+        self.ctx
+            .send_viewport_cmd_to(ViewportId::ROOT, ViewportCommand::Close);
+        self.ctx.request_repaint();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been told where it happened.
+            drop(thread.join());
+        }
+    }
+}
 
 /// How a pass is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,32 +172,41 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The mode of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "plain" => Self::Plain,
-            "tree" => Self::Tree,
-            "nobody" => Self::Nobody,
-            "idle" => Self::Idle,
-            "describe" => Self::Describe,
-            "click" => Self::Click,
-            _ => return None,
-        })
+    /// Every mode.
+    pub const ALL: [Self; 6] = [
+        Self::Plain,
+        Self::Tree,
+        Self::Nobody,
+        Self::Idle,
+        Self::Describe,
+        Self::Click,
+    ];
+
+    /// Its word, for the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Tree => "tree",
+            Self::Nobody => "nobody",
+            Self::Idle => "idle",
+            Self::Describe => "describe",
+            Self::Click => "click",
+        }
+    }
+
+    /// The mode of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word)
     }
 }
 
-/// The app.
+/// The window, drawn frame by frame on the calling thread, without a socket.
 pub struct App {
     ctx: Context,
     mode: Mode,
-    n: usize,
-    fields: Vec<String>,
-    clicks: usize,
+    window: Window,
     backend: Option<Arc<dyn Backend>>,
 }
-
-/// How many are tagged: 20 buttons and 10 fields.
-pub const TAGGED: usize = 30;
 
 impl App {
     /// A window of `n` widgets.
@@ -75,9 +226,7 @@ impl App {
         let mut app = Self {
             ctx,
             mode,
-            n,
-            fields: vec![String::new(); 10],
-            clicks: 0,
+            window: Window::new(n, backend.is_some()),
             backend,
         };
         // Layout settles, ids are known, and an agent has looked once.
@@ -93,60 +242,34 @@ impl App {
 
     /// One frame, with what its mode asks for.
     pub fn frame(&mut self) {
+        let clicks = self.window.clicks.load(Ordering::Relaxed);
         let waiting = match self.mode {
-            Mode::Describe => Some(self.serve(describe())),
+            Mode::Describe => Some(self.serve(Call::Describe(Describe::default()))),
             Mode::Click => Some(self.serve(Call::Act {
-                target: target("button-7"),
+                target: Target {
+                    id: "button-7".to_owned(),
+                    window: None,
+                },
                 action: Action::Click,
             })),
             _ => None,
         };
         let input = RawInput {
-            screen_rect: Some(egui::Rect::from_min_size(
-                egui::Pos2::ZERO,
-                egui::vec2(800.0, 700.0),
-            )),
+            screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, SIZE)),
             ..RawInput::default()
         };
         let ctx = self.ctx.clone();
-        let output = ctx.run_ui(input, |ui| self.draw(ui));
+        let output = ctx.run_ui(input, |ui| self.window.draw(ui));
         output.drop_without_applying_deltas();
         if let Some(waiting) = waiting {
+            let answer = waiting.try_recv();
             assert!(
-                matches!(
-                    waiting.try_recv(),
-                    Ok(Answer::Described(_) | Answer::Acted(_))
-                ),
-                "one frame serves a request"
+                matches!(answer, Ok(Answer::Described(_) | Answer::Acted(_))),
+                "one frame serves a request, but: {answer:?}"
             );
         }
-    }
-
-    fn draw(&mut self, ui: &mut Ui) {
-        let tagged = self.backend.is_some();
-        if tagged {
-            ui.agent_window("main");
-        }
-        for (n, id) in BUTTONS.into_iter().enumerate() {
-            let button = egui::Button::new(format!("Action {n:02}"));
-            let response = match tagged {
-                true => ui.add(button.agent_id(id)),
-                false => ui.add(button),
-            };
-            self.clicks += usize::from(response.clicked());
-        }
-        for (n, text) in self.fields.iter_mut().enumerate() {
-            let field = egui::TextEdit::singleline(text);
-            match tagged {
-                true => ui.add(field.agent_id(FIELDS[n])),
-                false => ui.add(field),
-            };
-        }
-        egui::ScrollArea::vertical().show(ui, |ui| {
-            for row in TAGGED..self.n {
-                ui.label(format!("Row {row}"));
-            }
-        });
+        let clicked = self.window.clicks.load(Ordering::Relaxed) - clicks;
+        assert_eq!(clicked, usize::from(self.mode == Mode::Click));
     }
 
     fn serve(&self, call: Call) -> mpsc::Receiver<Answer> {
@@ -178,44 +301,3 @@ impl App {
         receiver
     }
 }
-
-fn describe() -> Call {
-    Call::Describe(Describe {
-        include: Include::default(),
-        ..Describe::default()
-    })
-}
-
-fn target(id: &str) -> Target {
-    Target {
-        id: id.to_owned(),
-        window: None,
-    }
-}
-
-const BUTTONS: [&str; 20] = [
-    "button-0",
-    "button-1",
-    "button-2",
-    "button-3",
-    "button-4",
-    "button-5",
-    "button-6",
-    "button-7",
-    "button-8",
-    "button-9",
-    "button-10",
-    "button-11",
-    "button-12",
-    "button-13",
-    "button-14",
-    "button-15",
-    "button-16",
-    "button-17",
-    "button-18",
-    "button-19",
-];
-const FIELDS: [&str; 10] = [
-    "field-0", "field-1", "field-2", "field-3", "field-4", "field-5", "field-6", "field-7",
-    "field-8", "field-9",
-];

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod cases;
 mod clients;
 mod debian;
 mod deps;
@@ -105,7 +106,13 @@ fn main() -> ExitCode {
         help();
         return ExitCode::SUCCESS;
     }
-    match run(&name, words.collect()) {
+    let words: Vec<String> = words.collect();
+    let done = match name.as_str() {
+        // It reads its own options, which take values.
+        "cases" => cases::run(&words),
+        _ => run(&name, words),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("xtask {name}: {message}");
@@ -143,5 +150,9 @@ fn help() {
         }
         println!("  {usage:<22} {}", command.summary);
     }
+    println!(
+        "  {:<22} Every case on every backend; --help says what it takes",
+        "cases ..."
+    );
     println!("  {:<22} This list", "help");
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use agent_core::{Backend, Call, EventVerb, Job};
+use agent_core::{Backend, Call, EventSink, EventVerb, Job};
 use egui::{Context, ViewportCommand, ViewportId};
 
 use crate::{
@@ -73,6 +73,14 @@ impl Backend for EguiBackend {
             lock(&self.shared.emitted).push(id, verb);
             wake(&self.ctx, &self.shared);
         }
+    }
+
+    fn listen(&self, sink: EventSink) {
+        *lock(&self.shared.sink) = Some(sink);
+    }
+
+    fn set_listeners(&self, listeners: usize) {
+        self.shared.listeners.store(listeners, Ordering::Release);
     }
 
     fn set_clients(&self, clients: usize) {

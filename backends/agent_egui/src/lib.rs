@@ -15,5 +15,5 @@ mod windowless;
 pub use agent_core::{Role, Tag, Verb};
 pub use backend::open;
 pub use egui::Context;
-pub use tagging::{AgentResponse, AgentUi, AgentWidget, Tagged};
+pub use tagging::{AgentResponse, AgentUi, AgentWidget, Rows, Tagged};
 pub use windowless::run_windowless;

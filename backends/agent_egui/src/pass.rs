@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Verb};
+use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Target, Verb};
 use egui::{
     Context, Event, Id, Key, LayerId, Modifiers, Response, Ui, ViewportId,
     accesskit::{self as ak, ActionRequest, TreeId},
@@ -46,6 +46,8 @@ pub(crate) struct Pass {
     /// The widgets inside what is secret or excluded: none of them may name another.
     pub(crate) kept_back: IdMap<Id, Marks>,
     pub(crate) acting: bool,
+    /// Whether its picture is what came of an action.
+    pub(crate) settled: bool,
 }
 
 /// A tag that is being drawn.
@@ -102,6 +104,7 @@ impl Pass {
             inner: None,
             kept_back: IdMap::default(),
             acting: false,
+            settled: true,
         }
     }
 }
@@ -177,6 +180,7 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
                 layer,
                 stamp,
                 chained: spelling == Spelling::Chained,
+                size: None,
             });
             record = Some(pass.records.len() - 1);
             let keeps_back = marks.intersects(Marks::SECRET | Marks::EXCLUDED);
@@ -251,6 +255,7 @@ pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut
         let changed = response.as_deref().is_some_and(Response::changed);
         let lost_focus = response.as_deref().is_some_and(Response::lost_focus);
         let ours = entered.armed.is_some();
+        let mut submitted = false;
         if let Some(around) = &around
             && let Some(track) = state.tracks.get_mut(&(pass.viewport, around.spot))
             && track.key == entered.key
@@ -274,6 +279,15 @@ pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut
             if let Some(record) = record.and_then(|at| pass.records.get_mut(at)) {
                 record.stamp = track.stamp;
             }
+            // A person's Enter takes the focus away: what an app asks for as well.
+            let field = track.looked.as_ref();
+            submitted = lost_focus
+                && !ours
+                && field.is_some_and(|field| field.offers.contains(Verb::Submit.set()))
+                && ctx.input(|input| input.key_pressed(Key::Enter));
+        }
+        if submitted && pass.recording {
+            state.happened(entered.key, EventVerb::Submitted);
         }
         if let Some(armed) = entered.armed {
             settle(&ctx, Some(ui), state, entered.key, armed, response);
@@ -347,6 +361,7 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
             layer,
             stamp,
             chained: true,
+            size: None,
         });
         if !pass.acting {
             return;
@@ -357,6 +372,73 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
             None => {}
         }
     });
+}
+
+/// The list that was tagged last stands for so many rows, of which only those in view are drawn.
+/// Answers which row is to be brought into view now, because an agent asked for it: `find` says
+/// where a key's row is.
+pub(crate) fn rows(
+    ctx: &Context,
+    count: usize,
+    find: impl FnOnce(&str) -> Option<usize>,
+) -> Option<usize> {
+    current(ctx, |pass| {
+        let shared = pass.shared.clone();
+        let mut state = lock(&shared.ui);
+        let state = &mut *state;
+        if let Some(list) = pass.records.last_mut() {
+            list.size = u64::try_from(count).ok();
+        }
+        let Some(Work::Act(work)) = &state.work else {
+            return None;
+        };
+        let scrolls = matches!(work.action, Action::ScrollTo { .. });
+        if !pass.recording || !scrolls || work.job.is_none() || work.done.is_some() {
+            return None;
+        }
+        let (id, key) = agent_core::split_key(&work.target.id)?;
+        let (mut scene, list) = beside(pass, state, id)?;
+        let named = Target {
+            id: id.to_owned(),
+            window: work.target.window.clone(),
+        };
+        if agent_core::locate(&scene, &named, work.view) != Ok(list) {
+            return None;
+        }
+        let row = find(&key)?;
+        scene.know_row(list, &key);
+        let Some(Work::Act(mut work)) = state.work.take() else {
+            return None;
+        };
+        let scrolled = scroll_to_row(state, &mut work, &scene);
+        state.work = Some(Work::Act(work));
+        scrolled.then_some(row)
+    })
+    .flatten()
+}
+
+/// Judges a request for a row that may not be drawn; it is done by drawing the list there.
+fn scroll_to_row(state: &mut UiState, work: &mut ActWork, scene: &Scene) -> bool {
+    let Some(job) = work.job.take().and_then(|job| job.enter(Instant::now())) else {
+        return false;
+    };
+    let action = work.action.clone();
+    match state
+        .surface
+        .authorise(scene, &work.target, action, work.view)
+    {
+        Err(no) => {
+            job.reply.send(no);
+            false
+        }
+        Ok(authorised) => {
+            let (list, _) = authorised.perform();
+            work.reply = Some(job.reply);
+            work.done = Some(done(list, Verb::ScrollTo, None));
+            work.later = true;
+            true
+        }
+    }
 }
 
 /// Where a tag stands among the others of its window: the same in every pass that draws it.
@@ -530,8 +612,10 @@ fn judge(
         }
         Ok(authorised) => {
             work.reply = Some(reply);
-            // What its reply tells begins here.
-            state.acted.clear();
+            // What its reply tells begins here. Those who listen are told of what was before.
+            if !state.listening {
+                state.acted.clear();
+            }
             let node = scene.get(key)?;
             Some(arm(ctx, &work.action, authorised, aimed, node))
         }
@@ -725,6 +809,7 @@ fn settle(
         {
             ui.scroll_to_rect(ui.min_rect(), Some(egui::Align::Center));
             work.done = Some(done(key, Verb::ScrollTo, None));
+            work.later = true;
         }
         return;
     };
@@ -776,6 +861,7 @@ fn settle(
         _ => {}
     }
     work.done = Some(done(key, verb, armed.wanted));
+    work.later = verb == Verb::ScrollTo;
     if let Some(verb) = acted {
         state.happened(key, verb);
     }

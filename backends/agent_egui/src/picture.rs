@@ -202,6 +202,7 @@ fn everything(
                 height: bounds.y1 - bounds.y0,
             }),
             blocked_by: None,
+            size: None,
         };
         fill(&mut scene_node, node, nodes, kept_back, marks);
         untagged.push(scene_node);

@@ -1,7 +1,10 @@
 //! The hooks of a context: where a pass begins and ends, and where AccessKit is switched on
 //! for a pass that needs the tree, and off again, but never for somebody else.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::Ordering},
+};
 
 use egui::{Context, FullOutput, Plugin, RawInput, Ui};
 
@@ -31,6 +34,8 @@ impl Plugin for AgentPlugin {
             pass::begin(pass);
             return;
         }
+        state.listening =
+            clients && (shared.listeners.load(Ordering::Acquire) > 0 || !state.waiting.is_empty());
         if clients || state.work.is_some() {
             state.next_work(&shared.inbox);
         }
@@ -75,9 +80,18 @@ impl Plugin for AgentPlugin {
 
     fn on_end_pass(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
-        let has_tree = || ctx.viewport(|viewport| viewport.this_pass.accesskit_state.is_some());
         let again = pass::current(&ctx, |pass| {
-            pass.recording && lock(&pass.shared.ui).wants_another_pass(pass.viewport, has_tree())
+            if !pass.recording {
+                return false;
+            }
+            let has_tree = ctx.viewport(|viewport| viewport.this_pass.accesskit_state.is_some());
+            let layers = ctx.memory(|memory| {
+                let shown = memory.areas().visible_layer_ids();
+                shown.into_iter().collect::<HashSet<_>>()
+            });
+            let mut state = lock(&pass.shared.ui);
+            pass.settled = state.is_settled(pass.viewport, layers);
+            state.wants_another_pass(pass.viewport, has_tree && pass.settled)
         });
         if again == Some(true) {
             ctx.request_discard("an agent is served");
@@ -123,6 +137,7 @@ impl Plugin for AgentPlugin {
         if !again {
             state.viewport(id).probe = None;
         }
+        let frame_over = !again;
         if !open.is_empty() {
             state
                 .viewports
@@ -142,7 +157,10 @@ impl Plugin for AgentPlugin {
                 // Out of the list while its picture is taken from it.
                 let mut viewport = state.viewports.remove(at);
                 viewport.picture = picture(&mut state, &viewport, &pass, update);
-                viewport.pictured = now;
+                if pass.settled {
+                    viewport.pictured = now;
+                    viewport.seen = true;
+                }
                 state.viewports.insert(at, viewport);
             }
             let viewport = state.viewport(id);
@@ -150,6 +168,9 @@ impl Plugin for AgentPlugin {
             viewport.recorded = now;
             state.advance(&shared);
             state.next_work(&shared.inbox);
+        }
+        if frame_over {
+            state.frame_over(id);
         }
         state.sweep();
         let windows = state.window_ids();

@@ -22,6 +22,8 @@ pub(crate) struct SceneNode {
     pub(crate) stamp: u64,
     pub(crate) frame: Option<Frame>,
     pub(crate) blocked_by: Option<Key>,
+    /// How many rows a list stands for of which only some are drawn.
+    pub(crate) size: Option<u64>,
 }
 
 /// Some windows and what is in them: after a pass everything that is tagged (or, for a full
@@ -34,6 +36,8 @@ pub(crate) struct Scene {
     children: HashMap<Key, Vec<Key>>,
     positions: HashMap<Key, usize>,
     ids: HashMap<Arc<str>, Vec<Key>>,
+    /// A list, and the key of a row that it has though it isn't drawn.
+    row: Option<(Key, String)>,
 }
 
 impl Scene {
@@ -79,6 +83,11 @@ impl Scene {
         }
     }
 
+    /// Says of a list that it has a row of this key.
+    pub(crate) fn know_row(&mut self, list: Key, key: &str) {
+        self.row = Some((list, key.to_owned()));
+    }
+
     pub(crate) fn get(&self, key: Key) -> Option<&SceneNode> {
         self.nodes.get(*self.at.get(&key)?)
     }
@@ -113,7 +122,10 @@ impl LiveTree for Scene {
 
     fn facts(&self, node: Key) -> Facts {
         match self.get(node) {
-            Some(node) => node.looked.facts(),
+            Some(node) => Facts {
+                size: node.size,
+                ..node.looked.facts()
+            },
             None => Looked::unknown(agent_core::Role::Unknown).facts(),
         }
     }
@@ -160,6 +172,11 @@ impl LiveTree for Scene {
 
     fn bounds(&self, node: Key) -> Option<(f64, f64)> {
         self.get(node)?.looked.bounds
+    }
+
+    fn has_row(&self, list: Key, key: &str) -> bool {
+        let row = self.row.as_ref();
+        row.is_some_and(|(of, known)| *of == list && known == key)
     }
 
     fn blocked_by(&self, node: Key) -> Option<Key> {

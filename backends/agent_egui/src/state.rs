@@ -8,8 +8,9 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Call, Changes, Emitted, Event, EventVerb, Inbox, Job, Marks, No,
-    Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View, Why,
+    Acted, Action, Answer, Call, Changes, Emitted, Event, EventSink, EventVerb, Inbox, Job, Marks,
+    No, Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View, Waiting,
+    Why,
 };
 use egui::{Id, LayerId, Rect, ViewportId};
 
@@ -24,11 +25,13 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) inbox: Mutex<Inbox>,
     pub(crate) clients: AtomicUsize,
+    pub(crate) listeners: AtomicUsize,
     /// Whether any client was ever admitted: before that no text has a version.
     pub(crate) ever: AtomicBool,
     /// Only the UI thread takes this one, so that a tag may hold it while it calls egui.
     pub(crate) ui: Mutex<UiState>,
     pub(crate) emitted: Mutex<Emitted>,
+    pub(crate) sink: Mutex<Option<EventSink>>,
     pub(crate) windows: Mutex<HashSet<String>>,
     pub(crate) open: Mutex<Vec<ViewportId>>,
     /// The app's own number of passes a frame, while a frame may need more.
@@ -76,6 +79,8 @@ pub(crate) struct Record {
     pub(crate) stamp: u64,
     /// Tagged on a `Response`: the widget had run by then.
     pub(crate) chained: bool,
+    /// How many rows a list stands for.
+    pub(crate) size: Option<u64>,
 }
 
 /// One window.
@@ -96,7 +101,11 @@ pub(crate) struct Viewport {
     /// Its host runs one pass a frame.
     pub(crate) one_pass: bool,
     pub(crate) top_modal: Option<LayerId>,
+    /// The areas that the last pass showed.
+    pub(crate) layers: HashSet<LayerId>,
     pub(crate) focused: bool,
+    /// In this frame: whether its tree has been looked at, for those who listen.
+    pub(crate) seen: bool,
 }
 
 /// What is being served.
@@ -121,6 +130,10 @@ pub(crate) struct ActWork {
     pub(crate) done: Option<Done>,
     /// The next pass goes on with it.
     pub(crate) again: bool,
+    /// What came of it shows in the next frame: a scroll area moves when time does.
+    pub(crate) later: bool,
+    /// In how many passes what came of it was seen, and moved still.
+    pub(crate) moving: u32,
 }
 
 /// What was performed.
@@ -159,6 +172,9 @@ pub(crate) struct UiState {
     /// AccessKit is on because this pass of this window switched it on.
     pub(crate) ours: Option<ViewportId>,
     pub(crate) acted: Vec<(Key, EventVerb)>,
+    pub(crate) waiting: Waiting,
+    /// Somebody listens: every frame is looked at.
+    pub(crate) listening: bool,
     told: HashSet<String>,
 }
 
@@ -191,7 +207,9 @@ impl UiState {
                     probe: None,
                     one_pass: false,
                     top_modal: None,
+                    layers: HashSet::new(),
                     focused: false,
+                    seen: false,
                 });
                 self.viewports.len() - 1
             }
@@ -244,7 +262,7 @@ impl UiState {
         let since = self.tick();
         self.work = Some(match &job.call {
             Call::Act { target, action } => {
-                let (target, action) = (target.clone(), action.clone());
+                let (target, action) = by_row(target.clone(), action.clone());
                 let stage = self.start(&target, &action, job.view);
                 Work::Act(Box::new(ActWork {
                     view: job.view,
@@ -257,6 +275,8 @@ impl UiState {
                     tries: 0,
                     done: None,
                     again: false,
+                    later: false,
+                    moving: 0,
                 }))
             }
             _ => {
@@ -354,6 +374,10 @@ impl UiState {
                 .iter()
                 .any(|viewport| viewport.id == id && viewport.pictured < since)
         };
+        let stale = |viewport: &Viewport| viewport.id == id && !viewport.seen;
+        if self.listening && self.viewports.iter().any(stale) {
+            return true;
+        }
         match &self.work {
             Some(Work::Read { since, .. }) => newer(*since),
             Some(Work::Act(act)) => match act.stage {
@@ -362,7 +386,8 @@ impl UiState {
                 Stage::Look(viewport) => {
                     (viewport == id || !self.surface.has_looked()) && newer(act.since)
                 }
-                Stage::Settle | Stage::Whole => newer(act.since),
+                Stage::Settle => !act.later && newer(act.since),
+                Stage::Whole => newer(act.since),
                 Stage::Find | Stage::Act(_) => false,
             },
             None => false,
@@ -381,6 +406,12 @@ impl UiState {
     /// Whether another pass in the same frame would bring the work on. `has_tree`: this one
     /// has a tree.
     pub(crate) fn wants_another_pass(&self, id: ViewportId, has_tree: bool) -> bool {
+        if matches!(&self.work, Some(Work::Act(act)) if act.later) {
+            return false;
+        }
+        if self.listening && !has_tree {
+            return true;
+        }
         match &self.work {
             Some(Work::Read { .. }) => self.wants_tree(id) && !has_tree,
             Some(Work::Act(act)) => match act.stage {
@@ -397,6 +428,10 @@ impl UiState {
     /// Brings the work on after a pass of a window.
     pub(crate) fn advance(&mut self, shared: &Shared) {
         match self.work.take() {
+            // Every window is known: what this frame showed of one is what changed.
+            None if self.listening && self.all(|viewport| viewport.pictured > 0) => {
+                self.settle(shared);
+            }
             None => {}
             Some(Work::Read { jobs, since }) => {
                 if self.all(|viewport| viewport.pictured >= since) {
@@ -410,6 +445,10 @@ impl UiState {
     }
 
     fn advance_act(&mut self, mut act: Box<ActWork>, shared: &Shared) {
+        if act.done.is_some() && act.stage != Stage::Settle {
+            act.stage = Stage::Settle;
+            act.since = self.tick();
+        }
         if act.stage == Stage::Find {
             if !self.all(|viewport| viewport.recorded >= act.since) {
                 self.work = Some(Work::Act(act));
@@ -458,10 +497,7 @@ impl UiState {
         }
         if let Stage::Act(id) = act.stage {
             let since = act.since;
-            if act.done.is_some() {
-                act.stage = Stage::Settle;
-                act.since = self.tick();
-            } else if std::mem::take(&mut act.again) {
+            if std::mem::take(&mut act.again) {
                 act.since = self.tick();
             } else if act.reply.is_none() && act.job.is_none() {
                 // Answered beside the widget.
@@ -489,7 +525,8 @@ impl UiState {
             refuse(act, found.err().unwrap_or(Refusal::NotExposed.into()));
             return;
         }
-        if act.stage == Stage::Settle && self.all(|viewport| viewport.pictured >= since) {
+        let seen = self.all(|viewport| viewport.pictured >= since);
+        if act.stage == Stage::Settle && !act.later && seen {
             self.finish_act(act, shared);
             // What was asked after it can be told from the same pictures.
             let mut reads = Vec::new();
@@ -532,6 +569,11 @@ impl UiState {
                 left.push(job);
                 continue;
             }
+            if matches!(job.call, Call::Wait(_)) {
+                self.waiting.purge();
+                self.waiting.add(job, &self.surface, &scene);
+                continue;
+            }
             if let Some(job) = job.enter(Instant::now())
                 && let Some(answer) = self.surface.read(&scene, &job.call, job.view)
             {
@@ -560,7 +602,12 @@ impl UiState {
         let scene = self.pictured();
         let mut acted = std::mem::take(&mut self.acted);
         acted.extend(lock(&shared.emitted).take(&scene));
-        let events = self.surface.settle(&scene, Changes::Everything, &acted);
+        let mut events = self.surface.settle(&scene, Changes::Everything, &acted);
+        let sink = lock(&shared.sink).clone();
+        if let Some(sink) = sink.filter(|_| !events.is_empty()) {
+            sink(&mut events);
+        }
+        self.waiting.look(&self.surface, &scene);
         for warning in self.surface.take_warnings() {
             log::warn!("{warning}");
         }
@@ -589,6 +636,33 @@ impl UiState {
             .find(|record| record.layer == layer && record.tag.get_id().is_some());
         // A modal without a tag blocks too, in its window's name: which is no one's to see.
         Some(named.map_or(Key::MAX, |record| record.key))
+    }
+
+    /// Whether a picture of this window is what came of an action: not while an area that is new
+    /// or gone has yet to find its place, which decides what lies under a modal.
+    pub(crate) fn is_settled(&mut self, id: ViewportId, layers: HashSet<LayerId>) -> bool {
+        let viewport = self.viewport(id);
+        let moved = viewport.layers != layers;
+        viewport.layers = layers;
+        match &mut self.work {
+            Some(Work::Act(act)) if act.stage == Stage::Settle && moved && act.moving < 4 => {
+                act.moving += 1;
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// A frame is over: what waited for the next one goes on.
+    pub(crate) fn frame_over(&mut self, id: ViewportId) {
+        // What the next frame shows has not been looked at.
+        self.viewport(id).seen = false;
+        let now = self.tick();
+        if let Some(Work::Act(act)) = &mut self.work
+            && std::mem::take(&mut act.later)
+        {
+            act.since = now;
+        }
     }
 
     /// Drops what has not been drawn for long, once there is more of that than of the rest.
@@ -620,6 +694,17 @@ pub(crate) fn not_offered() -> No {
     Refusal::NotActionable { why, by: None }.into()
 }
 
+/// A row that is named by its list and its key is named by its id.
+fn by_row(target: Target, action: Action) -> (Target, Action) {
+    match action {
+        Action::ScrollTo { key: Some(key) } => match agent_core::keyed_id(&target.id, &key) {
+            Ok(id) => (Target { id, ..target }, Action::ScrollTo { key: None }),
+            Err(_) => (target, Action::ScrollTo { key: Some(key) }),
+        },
+        action => (target, action),
+    }
+}
+
 fn is_read(job: &Job) -> bool {
     !matches!(job.call, Call::Act { .. })
 }
@@ -629,7 +714,7 @@ fn is_whole(job: &Job) -> bool {
     match &job.call {
         Call::Describe(describe) => describe.full,
         Call::GetText { target, .. } => names_a_place(job.view, target),
-        Call::Act { .. } => false,
+        Call::Act { .. } | Call::Subscribe { .. } | Call::Wait(_) => false,
     }
 }
 
@@ -660,6 +745,7 @@ impl Viewport {
             stamp: 0,
             frame: None,
             blocked_by: None,
+            size: None,
         }
     }
 }
@@ -703,6 +789,7 @@ impl Record {
                 height: f64::from(size.y.max(0.0)),
             }),
             blocked_by: None,
+            size: self.size,
         }
     }
 }

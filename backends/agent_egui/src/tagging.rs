@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use agent_core::Tag;
-use egui::{Context, InnerResponse, Response, Ui, Widget};
+use agent_core::{Role, Tag};
+use egui::{
+    Context, InnerResponse, Response, ScrollArea, Ui, Widget, scroll_area::ScrollAreaOutput,
+};
 
 use crate::pass::{self, Spelling, enter, leave};
 
@@ -66,6 +68,16 @@ pub trait AgentUi {
     /// a list, or a part of the window that is only marked.
     fn agent_tagged<R>(&mut self, tag: Tag, add: impl FnOnce(&mut Ui) -> R) -> InnerResponse<R>;
 
+    /// A tagged list of many rows, of which only those in view are drawn
+    /// ([`egui::ScrollArea::show_rows`]). Each row is addressed as `list/key`, and an agent's
+    /// `scroll_to` reaches those out of view too: `find` says where the row of a key is.
+    fn agent_rows(
+        &mut self,
+        tag: impl Into<Tag>,
+        rows: Rows<'_>,
+        add: impl FnMut(&mut Ui, usize) -> Response,
+    ) -> ScrollAreaOutput<()>;
+
     /// Tags the viewport that this is in. Call it in every pass, before the window's widgets are
     /// added. A second tag on a viewport is ignored: a window that is shown embedded in another
     /// ([`egui::ViewportClass::EmbeddedWindow`]) is no window of its own.
@@ -95,10 +107,48 @@ impl AgentUi for Ui {
         })
     }
 
+    fn agent_rows(
+        &mut self,
+        tag: impl Into<Tag>,
+        rows: Rows<'_>,
+        mut add: impl FnMut(&mut Ui, usize) -> Response,
+    ) -> ScrollAreaOutput<()> {
+        let tagged = self.agent_tagged(tag.into(), |ui| {
+            let mut area = rows.area;
+            if let Some(row) = pass::rows(ui.ctx(), rows.count, rows.find) {
+                let pitch = rows.height + ui.spacing().item_spacing.y;
+                // In the middle, as far as there are rows above it.
+                let above = (ui.available_height() - pitch) / 2.0;
+                area = area.vertical_scroll_offset((row as f32 * pitch - above).max(0.0));
+            }
+            area.show_rows(ui, rows.height, rows.count, |ui, shown| {
+                for row in shown {
+                    let tag = Tag::key((rows.key)(row)).role(Role::ListItem);
+                    ui.agent(tag, |ui| add(ui, row));
+                }
+            })
+        });
+        tagged.inner
+    }
+
     fn agent_window(&mut self, tag: impl Into<Tag>) {
         let tag = tag.into();
         pass::tag_window(self.ctx(), tag);
     }
+}
+
+/// The rows of a list, for [`AgentUi::agent_rows`].
+pub struct Rows<'a> {
+    /// What they are scrolled in, such as `ScrollArea::vertical()`.
+    pub area: ScrollArea,
+    /// How many there are.
+    pub count: usize,
+    /// How high each is, in points.
+    pub height: f32,
+    /// The key of a row's data: the same for as long as it is the same data, wherever it stands.
+    pub key: &'a dyn Fn(usize) -> String,
+    /// Which row has this key now.
+    pub find: &'a dyn Fn(&str) -> Option<usize>,
 }
 
 /// Tags a widget that was added already: `ui.button("Save").agent_id("save")`.

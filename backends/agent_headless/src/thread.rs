@@ -13,8 +13,8 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Answer, Backend, Call, Emitted, Event, EventVerb, Fault, Inbox, Job, No, Standings,
-    Surface, TURN_BUDGET, VerbSet, Warning,
+    Acted, Answer, Backend, Call, Emitted, Event, EventSink, EventVerb, Fault, Inbox, Job, No,
+    Standings, Surface, TURN_BUDGET, VerbSet, Waiting, Warning,
 };
 
 use crate::{tree::Tree, widget::Node};
@@ -29,6 +29,8 @@ struct State {
     errands: VecDeque<Errand>,
     emitted: Emitted,
     clients: usize,
+    listeners: usize,
+    sink: Option<EventSink>,
     stopped: bool,
 }
 
@@ -203,10 +205,23 @@ impl Backend for HeadlessHandle {
 
     fn emit(&self, id: &str, verb: EventVerb) {
         let mut state = lock(&self.0.state);
-        // Told when somebody looks next, so there is nobody to wake.
         if state.clients > 0 {
             state.emitted.push(id, verb);
         }
+        // Without anybody who listens it is told when somebody looks next.
+        let told = state.listeners > 0;
+        drop(state);
+        if told {
+            self.post(|_| ());
+        }
+    }
+
+    fn listen(&self, sink: EventSink) {
+        lock(&self.0.state).sink = Some(sink);
+    }
+
+    fn set_listeners(&self, listeners: usize) {
+        lock(&self.0.state).listeners = listeners;
     }
 
     fn set_clients(&self, clients: usize) {
@@ -219,6 +234,7 @@ struct Ui {
     shared: Arc<Shared>,
     tree: Tree,
     surface: Surface<Node>,
+    waiting: Waiting,
 }
 
 impl Ui {
@@ -227,6 +243,7 @@ impl Ui {
             shared,
             tree: Tree::new(),
             surface: Surface::default(),
+            waiting: Waiting::default(),
         }
     }
 
@@ -236,6 +253,9 @@ impl Ui {
         while let Some((errands, mut next)) = self.wait() {
             for errand in errands {
                 let after = errand(&mut self.tree);
+                if !self.waiting.is_empty() || lock(&self.shared.state).listeners > 0 {
+                    self.settle();
+                }
                 self.end_frame();
                 after();
             }
@@ -281,6 +301,12 @@ impl Ui {
     /// One request, begun and ended within this turn: what is checked is what is acted on
     /// (rule 4).
     fn serve(&mut self, job: Job) {
+        if matches!(job.call, Call::Wait(_)) {
+            self.settle();
+            self.waiting.purge();
+            self.waiting.add(job, &self.surface, &self.tree);
+            return;
+        }
         let Some(job) = job.enter(Instant::now()) else {
             return;
         };
@@ -341,11 +367,16 @@ impl Ui {
         let mut acted = self.tree.take_acted();
         let mut emitted = std::mem::take(&mut lock(&self.shared.state).emitted);
         acted.extend(emitted.take(&self.tree));
-        let events = self.surface.settle(&self.tree, changes, &acted);
+        let mut events = self.surface.settle(&self.tree, changes, &acted);
         let warnings = self.surface.take_warnings();
         if !warnings.is_empty() {
             lock(&self.shared.warnings).extend(warnings);
         }
+        let sink = lock(&self.shared.state).sink.clone();
+        if let Some(sink) = sink.filter(|_| !events.is_empty()) {
+            sink(&mut events);
+        }
+        self.waiting.look(&self.surface, &self.tree);
         events
     }
 

@@ -8,7 +8,7 @@ fn main() -> Result<(), String> {
     let [mode, n, frames] = &args[..] else {
         return Err("usage: egui_frames plain|tree|nobody|idle|describe|click N FRAMES".into());
     };
-    let mode = Mode::named(mode).ok_or("no such mode")?;
+    let mode = Mode::from_word(mode).ok_or("no such mode")?;
     let number = |text: &str| text.parse::<usize>().map_err(|error| error.to_string());
     let mut app = App::new(mode, number(n)?);
     for _ in 0..number(frames)? {

@@ -1,7 +1,7 @@
 //! From (tree, id, verb, parameters) to a refusal or an authorised action.
 
 use crate::{
-    id::is_automatic,
+    id::{is_automatic, split_key},
     node::{LiveTree, States},
     standing::{Standing, Standings},
     surface::{Surface, own_text, states},
@@ -266,14 +266,15 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 secret,
             });
         }
+        // First: an immediate-mode toolkit doesn't know what it is that it doesn't show.
+        if states.contains(States::HIDDEN) {
+            return Err(Refusal::why(Why::Hidden).into());
+        }
         if !facts.offers.contains(verb.set()) {
             return Err(Refusal::why(Why::NotOffered).into());
         }
         if !standing.ceiling.contains(verb.set()) {
             return Err(Refusal::why(Why::Ceiling).into());
-        }
-        if states.contains(States::HIDDEN) {
-            return Err(Refusal::why(Why::Hidden).into());
         }
         if let Some(modal) = live.blocked_by(node) {
             let by = standings
@@ -447,8 +448,7 @@ fn unrealised<L: LiveTree>(
     target: &Target,
     view: View,
 ) -> Option<(L::Key, String)> {
-    let (list, key) = target.id.rsplit_once('/')?;
-    let key = decode(key)?;
+    let (list, key) = split_key(&target.id)?;
     let list = Target {
         id: list.to_owned(),
         window: target.window.clone(),
@@ -456,21 +456,6 @@ fn unrealised<L: LiveTree>(
     let (node, standing) = find(standings, &list, view).ok()?;
     let hidden = standing.inherited.contains(States::HIDDEN);
     (!hidden && standings.live().has_row(node, &key)).then_some((node, key))
-}
-
-/// The key that stands percent-encoded in an id.
-fn decode(encoded: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(encoded.len());
-    let mut rest = encoded.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let mut hex = || (rest.next()? as char).to_digit(16);
-            bytes.push((hex()? * 16 + hex()?) as u8);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// What a node offers an agent to read: its text and version (`get_text`).

@@ -1,6 +1,10 @@
 //! What an agent is shown: the exposed projection, and, where armed, the whole tree.
 
-use std::{collections::HashMap, rc::Rc, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+    sync::Arc,
+};
 
 use crate::{
     authorise::{No, Refusal, Target, View, Why, find, find_window},
@@ -52,6 +56,8 @@ pub struct Describe {
     pub limit: Option<usize>,
     /// Which parts.
     pub include: Include,
+    /// Only what changed since this revision, if that is still known.
+    pub since: Option<u64>,
 }
 
 /// One node as it is described. Texts are whole; whoever writes them to a reply cuts them.
@@ -67,6 +73,8 @@ pub struct Described {
     pub actionable: bool,
     /// The index of its parent in the list.
     pub parent: Option<usize>,
+    /// The id of its parent, in a description of changes.
+    pub parent_id: Option<Arc<str>>,
     /// How many direct exposed children were left out.
     pub omitted: u64,
     /// Its value, if asked for.
@@ -105,6 +113,17 @@ pub struct Description {
     pub complete: bool,
     /// The nodes, in pre-order.
     pub nodes: Vec<Described>,
+    /// If this is only what changed since a revision: since which, and what is gone.
+    pub since: Option<Since>,
+}
+
+/// What makes a description one of changes: its nodes are those that changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Since {
+    /// The revision that was asked for.
+    pub revision: u64,
+    /// The ids that are no longer shown.
+    pub removed: Vec<Arc<str>>,
 }
 
 impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
@@ -144,6 +163,11 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         } else {
             exposed(&mut standings, window, root)
         };
+        if let Some(since) = describe.since
+            && let Some(changed) = self.changed_since(since)
+        {
+            return Ok(self.changes(&mut standings, &all, describe, since, changed));
+        }
         let chosen = choose(&all, describe, |item| self.weight(&mut standings, item));
         let mut complete = true;
         // From an index in all nodes to one in the reply.
@@ -172,7 +196,45 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             revision: self.revision(),
             complete,
             nodes,
+            since: None,
         })
+    }
+
+    /// Of all that is shown, what something happened to, and what is not shown any more.
+    fn changes<L: LiveTree<Key = K>>(
+        &mut self,
+        standings: &mut Standings<'_, L>,
+        all: &[Item<K>],
+        describe: &Describe,
+        since: u64,
+        mut changed: HashSet<Arc<str>>,
+    ) -> Description {
+        let most = describe.limit.unwrap_or(MAX_NODES).min(MAX_NODES);
+        let mut nodes = Vec::new();
+        let mut complete = true;
+        let mut shown = HashSet::new();
+        for item in all.iter().filter(|item| changed.contains(&item.id)) {
+            shown.insert(item.id.clone());
+            if nodes.len() == most {
+                complete = false;
+                continue;
+            }
+            let mut node = self.node(standings, item, describe);
+            node.parent_id = item.standing.within.as_ref().map(|(_, id)| id.clone());
+            nodes.push(node);
+        }
+        changed.retain(|id| !shown.contains(id));
+        let mut removed: Vec<Arc<str>> = changed.into_iter().collect();
+        removed.sort();
+        Description {
+            revision: self.revision(),
+            complete,
+            nodes,
+            since: Some(Since {
+                revision: since,
+                removed,
+            }),
+        }
     }
 
     /// Answers a call that only looks. `None` if it acts: that is for the backend, which
@@ -192,7 +254,14 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             } => self
                 .read_text(live, target, *from, *limit, view)
                 .map(Answer::Text),
-            Call::Act { .. } => return None,
+            Call::Subscribe { node } => {
+                let mut standings = Standings::new(live);
+                let node = node.as_ref().map(|node| find(&mut standings, node, view));
+                node.transpose().map(|_| Answer::Heard {
+                    revision: self.revision(),
+                })
+            }
+            Call::Act { .. } | Call::Wait(_) => return None,
         };
         Some(answer.unwrap_or_else(Answer::from))
     }
@@ -231,6 +300,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             name: name(standings, node, standing),
             actionable: actions.intersects(VerbSet::CONSEQUENTIAL),
             parent: None,
+            parent_id: None,
             omitted: 0,
             value: text.clone().filter(|_| include.value && role.has_value()),
             version,

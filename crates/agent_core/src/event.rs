@@ -60,8 +60,12 @@ events! {
 /// One event: never a text in it (rule 8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
+    /// Its number in the surface's log, which counts up by one; 0 before it is there.
+    pub seq: u64,
     /// The exposed node that it is about.
     pub source: Arc<str>,
+    /// The exposed nodes around it, outermost first: a subscription on any of them hears it.
+    pub around: Arc<[Arc<str>]>,
     /// What happened.
     pub verb: EventVerb,
     /// What the node is.

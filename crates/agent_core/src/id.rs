@@ -85,6 +85,23 @@ pub fn keyed_id(container: &str, key: &str) -> Result<String, BadId> {
     Ok(id)
 }
 
+/// The two parts of a [`keyed_id`]: the id of what is around it, and the key as it is in the data.
+/// `None` if it has no such form.
+pub fn split_key(id: &str) -> Option<(&str, String)> {
+    let (container, encoded) = id.rsplit_once('/')?;
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut hex = || (rest.next()? as char).to_digit(16);
+            bytes.push((hex()? * 16 + hex()?) as u8);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    Some((container, String::from_utf8(bytes).ok()?))
+}
+
 /// `parent/role#index`: names a place in one `full` reply, and can't be acted on. `#` is in no
 /// other id.
 pub fn automatic_id(parent: &str, role: Role, index: usize) -> String {
@@ -135,6 +152,7 @@ mod tests {
             let (x, y) = (keyed_id("l", &a), keyed_id("l", &b));
             if let (Ok(x), Ok(y)) = (x, y) {
                 prop_assert_eq!(x == y, a == b);
+                prop_assert_eq!(split_key(&x), Some(("l", a)));
                 prop_assert_eq!(x.matches('/').count(), 1);
                 prop_assert!(!x.chars().any(|c| c.is_whitespace() || c.is_control() || "\"[]#".contains(c)));
             }

@@ -19,6 +19,7 @@ mod cut;
 mod describe;
 mod event;
 mod gate;
+mod hub;
 mod id;
 mod node;
 mod role;
@@ -28,6 +29,7 @@ mod tag;
 mod turn;
 mod verb;
 mod versions;
+mod wait;
 
 pub use authorise::{
     Action, Authorised, Fault, MAX_TEXT_BYTES, No, Refusal, Target, TextRead, View, Why, locate,
@@ -35,15 +37,22 @@ pub use authorise::{
 pub use cut::{Cut, ELLIPSIS, cut};
 pub use describe::{
     Describe, Described, Description, Full, Include, MAX_BYTES, MAX_NAME, MAX_NODES, MAX_VALUE,
+    Since,
 };
 pub use event::{Emitted, Event, EventVerb};
 pub use gate::{AuthGate, Channel, Decision, Peer, Reason, Request, Scope};
-pub use id::{BadId, MAX_ID_BYTES, ROOT_ID, automatic_id, check_id, is_automatic, keyed_id};
+pub use hub::{Filter, Hub, Polled, Subscribed, Touched};
+pub use id::{
+    BadId, MAX_ID_BYTES, ROOT_ID, automatic_id, check_id, is_automatic, keyed_id, split_key,
+};
 pub use node::{Facts, Frame, Label, LiveTree, States};
 pub use role::Role;
 pub use standing::{Standing, Standings, exposed_id};
 pub use surface::{Changes, Surface, Warning};
 pub use tag::{Marks, Tag, TagFault};
-pub use turn::{Acted, Answer, Backend, Call, Inbox, Job, ReplyTo, TURN_BUDGET, Ticket};
+pub use turn::{
+    Acted, Answer, Backend, Call, EventSink, Inbox, Job, ReplyTo, TURN_BUDGET, Ticket, Waiting,
+};
 pub use verb::{Verb, VerbSet};
 pub use versions::Versions;
+pub use wait::{Condition, Until};

@@ -71,6 +71,12 @@ impl States {
         (Self::RELAYED, "relayed"),
     ];
 
+    /// The state that the wire calls `word`.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let known = Self::WORDS.iter().find(|(_, known)| *known == word);
+        known.map(|(state, _)| *state)
+    }
+
     /// The wire's words for what is set, in a fixed order.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         Self::WORDS

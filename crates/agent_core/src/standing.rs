@@ -19,6 +19,8 @@ pub struct Standing<K> {
     pub id: Option<Arc<str>>,
     /// Its nearest exposed ancestor and that one's id.
     pub within: Option<(K, Arc<str>)>,
+    /// The ids of all exposed ancestors, outermost first.
+    pub around: Arc<[Arc<str>]>,
     /// The intersection of the ceilings on the path to the root.
     pub ceiling: VerbSet,
     /// The union of the marks on that path.
@@ -104,6 +106,7 @@ impl<'a, L: LiveTree> Standings<'a, L> {
                 window,
                 id: None,
                 within: None,
+                around: Arc::new([]),
                 ceiling: VerbSet::all(),
                 marks: Marks::empty(),
                 inherited: States::empty(),
@@ -119,6 +122,10 @@ impl<'a, L: LiveTree> Standings<'a, L> {
             Standing {
                 id: None,
                 within: above.innermost(parent),
+                around: match &above.id {
+                    Some(id) => above.around.iter().cloned().chain([id.clone()]).collect(),
+                    None => above.around.clone(),
+                },
                 fault: None,
                 ..above.clone()
             },

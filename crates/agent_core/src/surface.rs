@@ -2,7 +2,7 @@
 //! changed between two looks.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     rc::Rc,
     sync::Arc,
 };
@@ -35,6 +35,7 @@ struct Shown<K> {
     window: K,
     id: Arc<str>,
     parent: Option<Arc<str>>,
+    around: Arc<[Arc<str>]>,
     role: Role,
     name: String,
     value: Option<String>,
@@ -99,6 +100,10 @@ pub struct Surface<K> {
     shown: HashMap<K, Shown<K>>,
     /// The exposed nodes that are shown, in the order of the last look.
     order: Vec<K>,
+    /// Which ids each revision was about, for what changed since: as many as are kept.
+    history: VecDeque<(u64, Arc<str>)>,
+    /// What happened up to this revision is not kept.
+    forgotten: u64,
     warned: HashSet<Warning>,
     warnings: Vec<Warning>,
     looked: bool,
@@ -111,12 +116,17 @@ impl<K> Default for Surface<K> {
             versions: Versions::default(),
             shown: HashMap::new(),
             order: Vec::new(),
+            history: VecDeque::new(),
+            forgotten: 0,
             warned: HashSet::new(),
             warnings: Vec::new(),
             looked: false,
         }
     }
 }
+
+/// How many changes are kept to be told by revision.
+const MAX_HISTORY: usize = 4_096;
 
 /// Warnings are kept for the developer up to this many; an app that makes ids from data could
 /// make endless ones.
@@ -126,6 +136,20 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
     /// The revision as of the last look.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// The ids that something happened to after a revision; `None` if that is not kept, or was
+    /// never given out.
+    pub(crate) fn changed_since(&self, since: u64) -> Option<HashSet<Arc<str>>> {
+        if since > self.revision || since < self.forgotten || since == 0 {
+            return None;
+        }
+        let after = self
+            .history
+            .iter()
+            .rev()
+            .take_while(|(revision, _)| *revision > since);
+        Some(after.map(|(_, id)| id.clone()).collect())
     }
 
     /// Whether anybody has looked yet: before that there is nothing to compare with.
@@ -180,6 +204,13 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         }
         if !events.is_empty() {
             self.revision = before + 1;
+            for (_, shown, _) in &events {
+                self.history.push_back((self.revision, shown.id.clone()));
+            }
+            while self.history.len() > MAX_HISTORY {
+                let oldest = self.history.pop_front();
+                self.forgotten = oldest.map_or(self.forgotten, |(revision, _)| revision);
+            }
         }
         if first {
             // What was there already is no news.
@@ -306,6 +337,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             window: standing.window,
             id,
             parent: standing.within.as_ref().map(|(_, id)| id.clone()),
+            around: standing.around.clone(),
             role,
             name: name(standings, node, standing),
             value,
@@ -313,7 +345,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             actions: allowed_now(facts.offers, standing.ceiling, states),
             states: states - States::SILENT,
             size: facts.size,
-            is_window: standing.window == node,
+            is_window: standing.window == node || matches!(role, Role::Dialog | Role::AlertDialog),
             path: standing.path.clone(),
         })
     }
@@ -325,7 +357,9 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         acted: &[(K, EventVerb)],
     ) -> Vec<Event> {
         let event = |shown: &Shown<K>, verb| Event {
+            seq: 0,
             source: shown.id.clone(),
+            around: shown.around.clone(),
             verb,
             role: shown.role,
             revision: self.revision,

@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicU8, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -14,7 +14,10 @@ use crate::{
     describe::{Describe, Description},
     event::{Event, EventVerb},
     gate::{AuthGate, Decision, Request},
+    node::LiveTree,
+    surface::Surface,
     verb::{Verb, VerbSet},
+    wait::Condition,
 };
 
 /// How much of a turn of the UI thread agents may take, unless a single request takes more
@@ -35,6 +38,13 @@ pub enum Call {
         /// How many at most.
         limit: Option<u64>,
     },
+    /// Begin to listen, to everything or to what happens at and below a node.
+    Subscribe {
+        /// Which node.
+        node: Option<Target>,
+    },
+    /// Wait until something is so.
+    Wait(Condition),
     /// Act on a node.
     Act {
         /// On which.
@@ -50,6 +60,8 @@ impl Call {
         match self {
             Self::Describe(_) => Verb::DescribeUi,
             Self::GetText { .. } => Verb::GetText,
+            Self::Subscribe { .. } => Verb::Subscribe,
+            Self::Wait(_) => Verb::WaitFor,
             Self::Act { action, .. } => action.verb(),
         }
     }
@@ -59,6 +71,8 @@ impl Call {
         match self {
             Self::Describe(describe) => describe.window.as_deref(),
             Self::GetText { target, .. } | Self::Act { target, .. } => target.window.as_deref(),
+            Self::Subscribe { node } => node.as_ref()?.window.as_deref(),
+            Self::Wait(condition) => condition.target.as_ref()?.window.as_deref(),
         }
     }
 }
@@ -105,6 +119,18 @@ pub enum Answer {
     Described(Description),
     /// To a reading.
     Text(TextRead),
+    /// To a subscription: it hears what happens from here on.
+    Heard {
+        /// The revision that it begins with.
+        revision: u64,
+    },
+    /// To a wait.
+    Waited {
+        /// Whether it is so.
+        met: bool,
+        /// At this revision.
+        revision: u64,
+    },
     /// To an action: performed, and the frame that took it is over.
     Acted(Acted),
     /// It was not done, and this is why.
@@ -129,7 +155,7 @@ const WITHDRAWN: u8 = 2;
 /// Who has a job: it is either withdrawn before it entered the UI thread, or it has entered and
 /// completes. Never both (rule 9).
 #[derive(Debug, Default)]
-pub struct Ticket(AtomicU8);
+pub struct Ticket(AtomicU8, AtomicU64);
 
 impl Ticket {
     /// Takes the job back. `false`: it has entered, and will complete. Any thread.
@@ -140,6 +166,17 @@ impl Ticket {
     /// Whether it was taken back.
     pub fn is_withdrawn(&self) -> bool {
         self.0.load(Ordering::Acquire) == WITHDRAWN
+    }
+
+    /// The UI thread has looked whether what is waited for is so, at this revision, and it was
+    /// not: the job waits on.
+    pub fn looked(&self, revision: u64) {
+        self.1.store(revision.saturating_add(1), Ordering::Release);
+    }
+
+    /// The revision of the last such look, if there was one.
+    pub fn last_look(&self) -> Option<u64> {
+        self.1.load(Ordering::Acquire).checked_sub(1)
     }
 
     fn enter(&self) -> bool {
@@ -327,6 +364,76 @@ impl Inbox {
     }
 }
 
+/// Takes the events of one turn of the UI thread, and numbers them.
+pub type EventSink = Arc<dyn Fn(&mut [Event]) + Send + Sync>;
+
+/// Jobs that wait until something is so, looked at again whenever an agent can see a change:
+/// while nothing changes they cost nothing. A backend keeps one beside its [`Surface`].
+#[derive(Debug, Default)]
+pub struct Waiting {
+    jobs: Vec<Job>,
+    looked_at: u64,
+}
+
+impl Waiting {
+    /// Looks whether it is so already, and keeps the job if not.
+    pub fn add<L: LiveTree>(&mut self, job: Job, surface: &Surface<L::Key>, live: &L) {
+        if let Some(job) = look(job, surface, live) {
+            self.jobs.push(job);
+        }
+    }
+
+    /// Looks again, if the revision has moved since.
+    pub fn look<L: LiveTree>(&mut self, surface: &Surface<L::Key>, live: &L) {
+        if self.jobs.is_empty() || self.looked_at == surface.revision() {
+            return;
+        }
+        self.looked_at = surface.revision();
+        let jobs = std::mem::take(&mut self.jobs);
+        self.jobs = jobs
+            .into_iter()
+            .filter_map(|job| look(job, surface, live))
+            .collect();
+    }
+
+    /// Drops what was withdrawn.
+    pub fn purge(&mut self) {
+        let jobs = std::mem::take(&mut self.jobs);
+        for job in jobs {
+            if job.ticket.is_withdrawn() {
+                job.reply.forget();
+            } else {
+                self.jobs.push(job);
+            }
+        }
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+}
+
+/// Answers the job if what it waits for is so, or can never be; else gives it back.
+fn look<L: LiveTree>(job: Job, surface: &Surface<L::Key>, live: &L) -> Option<Job> {
+    let Call::Wait(condition) = &job.call else {
+        return None;
+    };
+    let revision = surface.revision();
+    let answer = match surface.holds(live, condition, job.view) {
+        Ok(met) if met || condition.once => Answer::Waited { met, revision },
+        Ok(_) => {
+            job.ticket.looked(revision);
+            return Some(job);
+        }
+        Err(no) => no.into(),
+    };
+    if let Some(job) = job.enter(Instant::now()) {
+        job.reply.send(answer);
+    }
+    None
+}
+
 /// What the server asks of a backend: a way onto the UI thread.
 pub trait Backend: Send + Sync + 'static {
     /// Queues a job and wakes the UI thread, be its windows idle, hidden or minimised. Any
@@ -347,6 +454,13 @@ pub trait Backend: Send + Sync + 'static {
     /// Raises an event of the app's own on an exposed node; on any other it does nothing. Any
     /// thread.
     fn emit(&self, id: &str, verb: EventVerb);
+
+    /// Where events go, from the UI thread, after each look; it never waits. Set once, before
+    /// anything else is asked.
+    fn listen(&self, sink: EventSink);
+
+    /// How many listen. With none, nothing is looked at but what is asked for. Any thread.
+    fn set_listeners(&self, listeners: usize);
 
     /// How many clients are admitted. With none, the backend does no work at all. Any thread.
     fn set_clients(&self, clients: usize);

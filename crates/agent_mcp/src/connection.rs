@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use agent_core::{Answer, Peer};
+use agent_core::{Answer, Peer, Subscribed};
 use agent_wire::{Failure, RequestId, error_line, limits::names};
 
 use crate::{
@@ -133,6 +133,12 @@ impl Connection {
     /// Sends the answer of the UI thread, on that thread.
     pub(crate) fn answer(&self, serial: u64, answer: Answer) {
         let overflow = self.outbox.answer(serial, answer);
+        self.close_on(overflow);
+    }
+
+    /// Sends what became of a request to listen, on the UI thread.
+    pub(crate) fn subscribed(&self, serial: u64, made: Subscribed, revision: u64) {
+        let overflow = self.outbox.subscribed(serial, made, revision);
         self.close_on(overflow);
     }
 

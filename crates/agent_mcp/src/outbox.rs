@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{Answer, Ticket, Verb};
-use agent_wire::{Failure, RequestId, error_line};
+use agent_core::{Answer, Subscribed, Ticket, Verb};
+use agent_wire::{Failure, RequestId, error_line, limits::UI_DEADLINE};
 
 use crate::{
     sync::{lock, wait},
@@ -41,6 +41,8 @@ struct State {
     in_flight: Vec<Asked>,
     /// Requests that something else than the UI thread has yet to answer.
     elsewhere: usize,
+    /// Subscriptions that are pushed, and have something new.
+    news: Vec<u64>,
     serial: u64,
     ending: Ending,
     /// Whether the writer sleeps, and until when.
@@ -86,6 +88,8 @@ struct Asked {
     ticket: Arc<Ticket>,
     /// It had entered when it was cancelled: it completes, and is not answered.
     cancelled: bool,
+    /// It waits for a subscription's first event, and fetches at most so many.
+    poll: Option<(u64, usize)>,
 }
 
 #[derive(Debug)]
@@ -94,6 +98,20 @@ enum Ready {
     /// The reply to a request that the UI thread did not answer.
     Failed(RequestId, Vec<u8>),
     Answer(u64, Answer),
+    Subscribed(u64, Subscribed, u64),
+    Poll(u64),
+}
+
+impl Ready {
+    /// The request that it answers.
+    fn serial(&self) -> Option<u64> {
+        match self {
+            Self::Line(_) | Self::Failed(..) => None,
+            Self::Answer(serial, _) | Self::Subscribed(serial, ..) | Self::Poll(serial) => {
+                Some(*serial)
+            }
+        }
+    }
 }
 
 /// Something for the writer to write.
@@ -105,6 +123,10 @@ pub(crate) enum Reply {
     Failed(RequestId, Vec<u8>),
     /// To be converted.
     Answer(RequestId, Verb, Answer),
+    /// A subscription was made, at this revision.
+    Subscribed(RequestId, Subscribed, u64),
+    /// What a subscription has heard is to be fetched, so many events at most.
+    Poll(RequestId, u64, usize),
     /// Nobody waits for it any more. Only handed out so that it is dropped outside the lock.
     Late(#[allow(dead_code, reason = "held to be dropped")] Answer),
 }
@@ -113,6 +135,8 @@ pub(crate) enum Reply {
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) replies: Vec<Reply>,
+    /// Subscriptions whose events are to be pushed.
+    pub(crate) news: Vec<u64>,
     /// Some jobs were withdrawn: the backend can drop them.
     pub(crate) withdrawn: bool,
 }
@@ -149,6 +173,7 @@ impl Outbox {
                 writing: 0,
                 in_flight: Vec::new(),
                 elsewhere: 0,
+                news: Vec::new(),
                 serial: 0,
                 ending: Ending::Open,
                 writer_sleeps: None,
@@ -193,6 +218,7 @@ impl Outbox {
         verb: Verb,
         asked: Instant,
         deadline: Instant,
+        poll: Option<(u64, usize)>,
         max: usize,
     ) -> Result<Taken, (RequestId, NotTaken)> {
         let mut state = lock(&self.state);
@@ -214,6 +240,7 @@ impl Outbox {
             deadline,
             ticket: ticket.clone(),
             cancelled: false,
+            poll,
         });
         let tell_writer = state
             .writer_sleeps
@@ -287,6 +314,45 @@ impl Outbox {
         self.put(to_wire::weight(&answer), Ready::Answer(serial, answer))
     }
 
+    /// The request of this serial number has become a subscription, at this revision. Never
+    /// waits.
+    pub(crate) fn subscribed(&self, serial: u64, made: Subscribed, revision: u64) -> Overflow {
+        self.put(128, Ready::Subscribed(serial, made, revision))
+    }
+
+    /// A subscription has something new: whoever waits for it is answered, and it is pushed if
+    /// it is to be. Never waits.
+    pub(crate) fn news(&self, subscription: u64, push: bool) {
+        let mut state = lock(&self.state);
+        if state.ending >= Ending::Flush || state.access == Access::Revoked {
+            return;
+        }
+        let mut new = push && !state.news.contains(&subscription);
+        if new {
+            state.news.push(subscription);
+        }
+        let of_it = |asked: &&Asked| asked.poll.is_some_and(|(id, _)| id == subscription);
+        let waiting: Vec<u64> = state
+            .in_flight
+            .iter()
+            .filter(of_it)
+            .map(|it| it.serial)
+            .collect();
+        for serial in waiting {
+            if !state
+                .ready
+                .iter()
+                .any(|ready| ready.serial() == Some(serial))
+            {
+                state.ready.push(Ready::Poll(serial));
+                new = true;
+            }
+        }
+        if new {
+            self.wake_writer(state);
+        }
+    }
+
     // For the writer.
 
     /// Waits for something to write; `None`: the connection has ended. `idle` is how long a
@@ -300,12 +366,13 @@ impl Outbox {
             let now = Instant::now();
             let mut batch = Batch {
                 replies: Vec::new(),
+                news: Vec::new(),
                 withdrawn: state.expire(now),
             };
             if state.ending == Ending::Abort {
                 return None;
             }
-            if !state.ready.is_empty() {
+            if !state.ready.is_empty() || !state.news.is_empty() {
                 state.take(&mut batch);
                 return Some(batch);
             }
@@ -373,8 +440,14 @@ impl Outbox {
         let mut state = lock(&self.state);
         let before = std::mem::replace(&mut state.access, Access::Revoked);
         let mut withdrawn = false;
+        state.news.clear();
         let in_flight = std::mem::take(&mut state.in_flight);
         for asked in in_flight {
+            // One that waits for events, and is to be answered, is refused as well.
+            let serial = Some(asked.serial);
+            state
+                .ready
+                .retain(|ready| !matches!(ready, Ready::Poll(it) if Some(*it) == serial));
             if asked.ticket.withdraw() {
                 withdrawn = true;
                 state.push_failure(&asked.id, &Failure::consent_denied());
@@ -437,10 +510,44 @@ impl State {
         let in_flight = std::mem::take(&mut self.in_flight);
         for asked in in_flight {
             // An answer that is ready was in time, though the writer is late.
-            let answered = |ready: &Ready| matches!(ready, Ready::Answer(serial, _) if *serial == asked.serial);
+            let answered = |ready: &Ready| ready.serial() == Some(asked.serial);
             if asked.deadline > now || self.ready.iter().any(answered) {
                 self.in_flight.push(asked);
                 continue;
+            }
+            if asked.poll.is_some() {
+                // Nothing was heard in time: it is answered with that.
+                self.ready.push(Ready::Poll(asked.serial));
+                self.in_flight.push(asked);
+                continue;
+            }
+            if asked.verb == Verb::WaitFor {
+                let patience = asked.asked + UI_DEADLINE;
+                match asked.ticket.last_look() {
+                    // The UI thread has looked, and it was not so. It is busy if it has not.
+                    Some(revision) if asked.ticket.withdraw() => {
+                        withdrawn = true;
+                        if !asked.cancelled {
+                            let line = to_wire::line(
+                                &asked.id,
+                                asked.verb,
+                                Answer::Waited {
+                                    met: false,
+                                    revision,
+                                },
+                            );
+                            self.ready_bytes += line.len();
+                            self.ready.push(Ready::Failed(asked.id, line));
+                        }
+                        continue;
+                    }
+                    None if now < patience => {
+                        let deadline = patience;
+                        self.in_flight.push(Asked { deadline, ..asked });
+                        continue;
+                    }
+                    _ => {}
+                }
             }
             asked.ticket.withdraw();
             // Not what `withdraw` says: the UI thread may have withdrawn it for being late.
@@ -464,18 +571,31 @@ impl State {
     /// Hands out what is ready, each answer with the request that it is to.
     fn take(&mut self, batch: &mut Batch) {
         self.writing = std::mem::take(&mut self.ready_bytes);
+        batch.news = std::mem::take(&mut self.news);
         batch.replies.reserve(self.ready.len());
         for ready in self.ready.drain(..) {
-            batch.replies.push(match ready {
-                Ready::Line(line) => Reply::Line(line),
-                Ready::Failed(id, line) => Reply::Failed(id, line),
-                Ready::Answer(serial, answer) => {
-                    let asked = self.in_flight.iter().position(|it| it.serial == serial);
-                    match asked.map(|at| self.in_flight.swap_remove(at)) {
-                        Some(it) if !it.cancelled => Reply::Answer(it.id, it.verb, answer),
-                        _ => Reply::Late(answer),
-                    }
+            let asked = ready.serial().and_then(|serial| {
+                let at = self.in_flight.iter().position(|it| it.serial == serial)?;
+                Some(self.in_flight.swap_remove(at))
+            });
+            let asked = asked.filter(|it| !it.cancelled);
+            batch.replies.push(match (ready, asked) {
+                (Ready::Line(line), _) => Reply::Line(line),
+                (Ready::Failed(id, line), _) => Reply::Failed(id, line),
+                (Ready::Answer(_, answer), Some(it)) => Reply::Answer(it.id, it.verb, answer),
+                (Ready::Answer(_, answer), None) => Reply::Late(answer),
+                (Ready::Subscribed(_, made, revision), Some(it)) => {
+                    Reply::Subscribed(it.id, made, revision)
                 }
+                (
+                    Ready::Poll(_),
+                    Some(Asked {
+                        id,
+                        poll: Some((of, most)),
+                        ..
+                    }),
+                ) => Reply::Poll(id, of, most),
+                (Ready::Subscribed(..) | Ready::Poll(_), _) => continue,
             });
         }
     }

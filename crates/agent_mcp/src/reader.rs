@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{Channel, Decision, Job, ReplyTo, Scope, Verb};
+use agent_core::{Answer, Channel, Decision, Filter, Job, ReplyTo, Scope, Verb};
 use agent_wire::{
-    Failure, Line, LineSplitter, Piece, Reason, Request, RequestId, error_line, limits::names,
-    parse_line, result_line,
+    Args, Failure, Line, LineSplitter, Piece, Reason, Request, RequestId, Unsubscribed, error_line,
+    limits::names, parse_line, result_line,
 };
 use rustix::{
     event::{PollFd, PollFlags, poll},
@@ -22,7 +22,7 @@ use crate::{
     connection::Connection,
     from_wire,
     outbox::{Access, Ending, NotTaken},
-    server::Shared,
+    server::{Shared, no_subscription},
     sync::lock,
     to_wire,
 };
@@ -212,6 +212,7 @@ impl Reader<'_> {
             return Err(Failure::unknown_method(&request.method));
         };
         let args = row.check(request.params.as_ref())?;
+        from_wire::misfit(verb, &args)?;
         if verb == Verb::Hello
             && let Some(name) = args.text("name")
         {
@@ -235,6 +236,14 @@ impl Reader<'_> {
             connection.reply_to(&request.id, result_line(&request.id, &shared.hello()));
             return Ok(());
         }
+        if let Verb::PollEvents | Verb::Unsubscribe = verb {
+            return self.of_subscription(request.id, verb, &args, now);
+        }
+        if verb == Verb::Subscribe
+            && lock(&shared.hub).count(connection.id) >= agent_wire::limits::SUBSCRIPTIONS
+        {
+            return Err(Failure::limit(names::SUBSCRIPTIONS, None));
+        }
         if shared.backend.unsupported().contains(verb.set()) {
             return Err(Failure::unsupported(row.name));
         }
@@ -252,11 +261,26 @@ impl Reader<'_> {
         let max = shared.limits.requests_in_flight;
         let taken = connection
             .outbox
-            .ask(request.id, verb, now, deadline, max)
-            .map_err(|(_, why)| match why {
-                NotTaken::Revoked => Failure::consent_denied(),
-                NotTaken::TooMany => Failure::limit(names::REQUESTS, None),
-            })?;
+            .ask(request.id, verb, now, deadline, None, max)
+            .map_err(not_taken)?;
+        // Who waits for a condition is answered when that time is over, by the writer; a busy
+        // UI thread has the usual time to look.
+        let deadline = match verb {
+            Verb::WaitFor => deadline + agent_wire::limits::UI_DEADLINE,
+            _ => deadline,
+        };
+        let listens = (verb == Verb::Subscribe).then(|| {
+            let most = args.integer("queue").map_or(usize::MAX, |most| {
+                usize::try_from(most).unwrap_or(usize::MAX)
+            });
+            Listens {
+                filter: from_wire::filter(&args),
+                most: most.min(agent_wire::limits::SUBSCRIPTION_QUEUE),
+                push: args.boolean("push") == Some(true),
+                from: args.integer("from"),
+                shared: shared.clone(),
+            }
+        });
         let charge = shared.budget.charge(bytes);
         let to = connection.clone();
         shared.backend.submit(Job {
@@ -275,13 +299,62 @@ impl Reader<'_> {
                 {
                     permit.spend();
                 }
-                to.answer(taken.serial, answer);
+                match (answer, listens) {
+                    (Answer::Heard { revision }, Some(it)) => {
+                        let made = it
+                            .shared
+                            .subscribe(&to, it.filter, it.most, it.push, it.from);
+                        to.subscribed(taken.serial, made, revision);
+                    }
+                    (answer, _) => to.answer(taken.serial, answer),
+                }
                 drop(charge);
             }),
         });
         // Only now, so that the UI thread is woken first.
         if taken.tell_writer {
             connection.outbox.tell_writer();
+        }
+        Ok(())
+    }
+
+    /// Fetches from a subscription of this connection, or ends it: that needs no UI.
+    fn of_subscription(
+        &self,
+        id: RequestId,
+        verb: Verb,
+        args: &Args<'_>,
+        now: Instant,
+    ) -> Result<(), Failure> {
+        let (connection, shared) = (self.connection, self.shared);
+        let subscription = from_wire::subscription(args).ok_or_else(no_subscription)?;
+        if verb == Verb::Unsubscribe {
+            if !shared.unsubscribe(connection.id, Some(subscription)) {
+                return Err(no_subscription());
+            }
+            connection.reply_to(&id, result_line(&id, &Unsubscribed {}));
+            return Ok(());
+        }
+        let has_news = || lock(&shared.hub).has_news(connection.id, subscription);
+        let most = args.integer("max").map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        let wait = Duration::from_millis(args.integer("wait_ms").unwrap_or(0));
+        if has_news().ok_or_else(no_subscription)? || wait.is_zero() {
+            connection.reply_to(&id, shared.poll(connection, &id, subscription, most));
+            return Ok(());
+        }
+        let poll = Some((subscription, most));
+        let max = shared.limits.requests_in_flight;
+        let outbox = &connection.outbox;
+        let taken = outbox
+            .ask(id, verb, now, now + wait, poll, max)
+            .map_err(not_taken)?;
+        // What came between the look and the waiting is there now.
+        if has_news() == Some(true) {
+            outbox.news(subscription, false);
+        } else if taken.tell_writer {
+            outbox.tell_writer();
         }
         Ok(())
     }
@@ -405,6 +478,22 @@ fn in_flight_already() -> Failure {
         Reason::InvalidRequest,
         "a request with this `id` is in flight already; give each its own",
     )
+}
+
+/// What a subscription will be made of, when its turn comes.
+struct Listens {
+    filter: Filter,
+    most: usize,
+    push: bool,
+    from: Option<u64>,
+    shared: Arc<Shared>,
+}
+
+fn not_taken((_, why): (RequestId, NotTaken)) -> Failure {
+    match why {
+        NotTaken::Revoked => Failure::consent_denied(),
+        NotTaken::TooMany => Failure::limit(names::REQUESTS, None),
+    }
 }
 
 fn too_fast(wait: Duration) -> Failure {

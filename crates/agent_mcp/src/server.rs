@@ -13,8 +13,10 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use agent_core::{AuthGate, Backend, Peer, Verb, check_id};
-use agent_wire::{Failure, Hello, VERBS, error_line, limits::names};
+use agent_core::{
+    AuthGate, Backend, Event, Filter, Hub, Peer, Subscribed, Touched, Verb, check_id,
+};
+use agent_wire::{Failure, Hello, ParamError, RequestId, VERBS, error_line, limits::names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::{
@@ -30,7 +32,7 @@ use crate::{
     rate::Bucket,
     reader,
     sync::{lock, wait},
-    sys, writer,
+    sys, to_wire, writer,
 };
 
 /// How long the end of the threads is waited for. They end at once, but for one that is in a
@@ -231,6 +233,7 @@ impl Server {
         let mut withdrawn = false;
         for connection in self.shared.connected() {
             let (before, jobs) = connection.outbox.revoke();
+            self.shared.unsubscribe(connection.id, None);
             withdrawn |= jobs;
             if before == Access::Admitted {
                 self.shared.count_admitted(-1);
@@ -304,6 +307,8 @@ pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) limits: Limits,
     pub(crate) budget: Arc<Budget>,
+    /// Who hears which events. Its lock is held for a few steps at a time.
+    pub(crate) hub: Mutex<Hub>,
     /// Held while a large line is judged.
     pub(crate) large: Mutex<()>,
     connections: Mutex<Connections>,
@@ -326,7 +331,7 @@ impl Shared {
         if !peer::AVAILABLE {
             return Err(ServeError::Platform);
         }
-        Ok(Arc::new(Self {
+        let shared = Arc::new(Self {
             app: App {
                 id: config.app,
                 name: config.name,
@@ -344,7 +349,83 @@ impl Shared {
             threads: Threads::default(),
             #[cfg(feature = "mcp")]
             mcp: crate::mcp::Runtime::default(),
-        }))
+            hub: Mutex::new(Hub::new(agent_wire::limits::EVENT_LOG)),
+        });
+        let hears = Arc::downgrade(&shared);
+        shared.backend.listen(Arc::new(move |events| {
+            if let Some(shared) = hears.upgrade() {
+                shared.tell(events);
+            }
+        }));
+        Ok(shared)
+    }
+
+    /// Tells everybody who listens, on the UI thread; waits for nobody.
+    fn tell(&self, events: &mut [Event]) {
+        let touched = lock(&self.hub).emit(events);
+        for Touched {
+            connection,
+            id,
+            push,
+        } in touched
+        {
+            let connection = lock(&self.connections).by_id.get(&connection).cloned();
+            if let Some(connection) = connection {
+                connection.outbox.news(id, push);
+            }
+        }
+    }
+
+    /// Begins a subscription, on the UI thread: it hears all that happens from here on.
+    pub(crate) fn subscribe(
+        &self,
+        connection: &Connection,
+        filter: Filter,
+        most: usize,
+        push: bool,
+        from: Option<u64>,
+    ) -> Subscribed {
+        let mut hub = lock(&self.hub);
+        let made = hub.subscribe(connection.id, filter, most, push, from);
+        self.backend.set_listeners(hub.len());
+        let replays = push && hub.has_news(connection.id, made.id) == Some(true);
+        drop(hub);
+        if replays {
+            connection.outbox.news(made.id, true);
+        }
+        made
+    }
+
+    /// Ends one subscription of a connection, or all. Answers whether there was any.
+    pub(crate) fn unsubscribe(&self, connection: u64, id: Option<u64>) -> bool {
+        let mut hub = lock(&self.hub);
+        let before = hub.len();
+        match id {
+            Some(id) => {
+                hub.unsubscribe(connection, id);
+            }
+            None => hub.end(connection),
+        }
+        let ended = hub.len() < before;
+        if ended {
+            self.backend.set_listeners(hub.len());
+        }
+        ended
+    }
+
+    /// The reply to a poll.
+    pub(crate) fn poll(
+        &self,
+        connection: &Connection,
+        id: &RequestId,
+        subscription: u64,
+        most: usize,
+    ) -> Vec<u8> {
+        let polled = lock(&self.hub).poll(connection.id, subscription, most);
+        match polled {
+            Some(polled) => to_wire::polled(id, &polled),
+            None => error_line(Some(id), &no_subscription()),
+        }
     }
 
     /// Takes a client in. `false`: it is turned away, and has been told why if there was a
@@ -415,6 +496,7 @@ impl Shared {
     /// A connection is over.
     pub(crate) fn forget(&self, connection: &Connection) {
         lock(&self.connections).by_id.remove(&connection.id);
+        self.unsubscribe(connection.id, None);
         // From now on it is not counted, also if a revocation comes at the same time.
         if connection.outbox.revoke().0 == Access::Admitted {
             self.count_admitted(-1);
@@ -459,6 +541,15 @@ impl Shared {
             armed: self.app.armed().into_iter().map(Into::into).collect(),
         }
     }
+}
+
+/// A subscription that this connection doesn't have.
+pub(crate) fn no_subscription() -> Failure {
+    ParamError::new(
+        "subscription",
+        "be one that subscribe gave on this connection, and that has not ended",
+    )
+    .into()
 }
 
 /// One connection too many: it is told so, as far as its socket takes that at once.

@@ -1,13 +1,22 @@
 //! Answers into reply lines: cut where they are long, in the wire's words. Runs on a writer's
 //! thread: the UI thread pays for none of it.
 
-use agent_core::{Answer, Fault, Refusal, Role, Verb, cut};
-use agent_wire::{Failure, NodeValue, Outcome, Reason, RequestId, error_line, limits, result_line};
+use agent_core::{Answer, Fault, Polled, Refusal, Role, Subscribed, Verb, cut};
+use agent_wire::{
+    Changed, Failure, NodeValue, Outcome, Parent, Pushed, Reason, RequestId, Waited, error_line,
+    limits, notification_line, result_line,
+};
 
 /// The line that answers request `id`, which asked for `verb`.
 pub(crate) fn line(id: &RequestId, verb: Verb, answer: Answer) -> Vec<u8> {
     match answer {
-        Answer::Described(description) => result_line(id, &described(description)),
+        Answer::Described(mut description) => match description.since.take() {
+            Some(since) => result_line(id, &changed(description, since)),
+            None => result_line(id, &described(description)),
+        },
+        // The server makes a subscription of it: this is never sent.
+        Answer::Heard { .. } => error_line(Some(id), &Failure::internal()),
+        Answer::Waited { met, revision } => result_line(id, &Waited { met, revision }),
         Answer::Text(text) => result_line(id, &read(text)),
         Answer::Acted(acted) => result_line(id, &done(verb, acted)),
         Answer::Refused(refusal) => result_line(id, &refused(refusal)),
@@ -31,7 +40,10 @@ pub(crate) fn weight(answer: &Answer) -> usize {
             Answer::Text(read) => text(&read.text),
             Answer::Acted(acted) => NODE * acted.events.len() + text(&acted.text),
             Answer::Refused(Refusal::VersionConflict { text: now, .. }) => text(now),
-            Answer::Refused(_) | Answer::Fault(_) => NODE,
+            Answer::Refused(_)
+            | Answer::Fault(_)
+            | Answer::Heard { .. }
+            | Answer::Waited { .. } => NODE,
         }
 }
 
@@ -46,6 +58,57 @@ fn described(description: agent_core::Description) -> agent_wire::Described {
         complete: description.complete,
         nodes: description.nodes.into_iter().map(node).collect(),
     }
+}
+
+fn changed(description: agent_core::Description, since: agent_core::Since) -> Changed {
+    Changed {
+        revision: description.revision,
+        since: since.revision,
+        complete: description.complete,
+        changed: description.nodes.into_iter().map(node).collect(),
+        removed: since
+            .removed
+            .iter()
+            .map(|id| id.as_ref().to_owned())
+            .collect(),
+    }
+}
+
+/// The reply to a subscription.
+pub(crate) fn subscribed(id: &RequestId, made: Subscribed, revision: u64) -> Vec<u8> {
+    let reply = agent_wire::Subscribed {
+        subscription: name(made.id),
+        revision,
+        gap: made.gap,
+    };
+    result_line(id, &reply)
+}
+
+/// What a subscription has heard.
+pub(crate) fn polled(id: &RequestId, polled: &Polled) -> Vec<u8> {
+    let reply = agent_wire::Polled {
+        events: polled.events.iter().map(|it| event(it)).collect(),
+        dropped: polled.dropped,
+        next: polled.next,
+    };
+    result_line(id, &reply)
+}
+
+/// What a subscription has heard, as notifications.
+pub(crate) fn pushed(subscription: u64, polled: &Polled) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for heard in &polled.events {
+        let pushed = Pushed {
+            subscription: name(subscription),
+            event: event(heard),
+        };
+        lines.extend(notification_line("event", &pushed));
+    }
+    lines
+}
+
+fn name(subscription: u64) -> String {
+    format!("s{subscription}")
 }
 
 fn node(node: agent_core::Described) -> agent_wire::Node {
@@ -74,7 +137,10 @@ fn node(node: agent_core::Described) -> agent_wire::Node {
         role: node.role.word().into(),
         name: name.text,
         actionable: node.actionable,
-        parent: node.parent,
+        parent: match (node.parent, node.parent_id) {
+            (_, Some(id)) => Some(Parent::Id(id.as_ref().to_owned())),
+            (index, None) => index.map(Parent::Index),
+        },
         name_length: name.full_length.map(size),
         value,
         value_length: value_length.map(size),
@@ -118,7 +184,7 @@ fn read(read: agent_core::TextRead) -> agent_wire::Text {
 }
 
 fn done(verb: Verb, acted: agent_core::Acted) -> agent_wire::Acted {
-    let events = acted.events.into_iter();
+    let events = acted.events.iter();
     // Moving the view is nothing that an event tells of.
     let tells = verb != Verb::ScrollTo;
     agent_wire::Acted {
@@ -131,10 +197,9 @@ fn done(verb: Verb, acted: agent_core::Acted) -> agent_wire::Acted {
     }
 }
 
-fn event(event: agent_core::Event) -> agent_wire::Event {
+fn event(event: &agent_core::Event) -> agent_wire::Event {
     agent_wire::Event {
-        // There is no log yet that it could have a place in.
-        seq: 0,
+        seq: event.seq,
         source: event.source.as_ref().to_owned(),
         verb: event.verb.word().into(),
         role: event.role.word().into(),

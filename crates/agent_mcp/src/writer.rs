@@ -11,6 +11,7 @@ use crate::{
     connection::Connection,
     outbox::{Batch, Reply},
     server::Shared,
+    sync::lock,
     sys, to_wire,
 };
 
@@ -21,7 +22,7 @@ pub(crate) fn run(connection: &Connection, shared: &Shared) {
         if batch.withdrawn {
             shared.backend.purge();
         }
-        let lines = lines(connection, batch);
+        let lines = lines(connection, shared, batch);
         connection.outbox.writing(lines.len());
         if !write(connection, shared, &lines) {
             break;
@@ -40,14 +41,28 @@ impl Drop for EndOnDrop<'_> {
 
 /// One buffer of all the lines, to be sent at once: mostly there is one line, and it is the
 /// buffer.
-fn lines(connection: &Connection, batch: Batch) -> Vec<u8> {
+fn lines(connection: &Connection, shared: &Shared, batch: Batch) -> Vec<u8> {
     let mut lines = Vec::new();
+    for subscription in batch.news {
+        // At most what its queue holds: what comes meanwhile is news again.
+        let polled = lock(&shared.hub).poll(connection.id, subscription, usize::MAX);
+        if let Some(polled) = polled {
+            lines.extend(to_wire::pushed(subscription, &polled));
+        }
+    }
     for reply in batch.replies {
         let line = match reply {
             Reply::Line(line) => Some(line),
             Reply::Failed(id, line) => connection.divert(&id, line),
             Reply::Answer(id, verb, answer) => {
                 connection.divert(&id, to_wire::line(&id, verb, answer))
+            }
+            Reply::Subscribed(id, made, revision) => {
+                connection.divert(&id, to_wire::subscribed(&id, made, revision))
+            }
+            Reply::Poll(id, subscription, most) => {
+                let line = shared.poll(connection, &id, subscription, most);
+                connection.divert(&id, line)
             }
             Reply::Late(_) => None,
         };

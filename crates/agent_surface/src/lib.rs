@@ -190,5 +190,9 @@ impl Backend for Nothing {
 
     fn emit(&self, _: &str, _: EventVerb) {}
 
+    fn listen(&self, _: agent_core::EventSink) {}
+
+    fn set_listeners(&self, _: usize) {}
+
     fn set_clients(&self, _: usize) {}
 }

@@ -35,7 +35,10 @@ pub use error::{ErrorData, Failure, Reason};
 pub use framing::{LineSplitter, Piece};
 pub use message::{Line, Request, RequestId, parse_line};
 pub use reply::{error_line, notification_line, result_line};
-pub use results::{Acted, Described, Event, Hello, Node, NodeValue, Text, Word};
+pub use results::{
+    Acted, Changed, Described, Event, Hello, Node, NodeValue, Parent, Polled, Pushed, Subscribed,
+    Text, Unsubscribed, Waited, Word,
+};
 pub use verbs::{Args, Param, ParamError, ParamKind, Timeout, VERBS, Verb};
 pub use words::{Outcome, Why};
 

@@ -33,9 +33,9 @@ pub struct Node {
     pub name: String,
     /// Whether an acting verb other than `scroll_to` and `focus` would be allowed now.
     pub actionable: bool,
-    /// Where in the list the parent stands.
+    /// Its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<usize>,
+    pub parent: Option<Parent>,
     /// Length of the whole name in graphemes, if it was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_length: Option<usize>,
@@ -77,6 +77,77 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
+
+/// Which node is the parent of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Parent {
+    /// The one that stands there in the list.
+    Index(usize),
+    /// The one of this id: in what changed since a revision.
+    Id(String),
+}
+
+/// What changed since a revision, as `describe_ui` tells it with `since`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// The surface's revision now.
+    pub revision: u64,
+    /// The revision that was asked for.
+    pub since: u64,
+    /// False when a bound cut the list.
+    pub complete: bool,
+    /// The nodes that are new or differ, in pre-order.
+    pub changed: Vec<Node>,
+    /// The ids that are not shown any more.
+    pub removed: Vec<String>,
+}
+
+/// The reply to `subscribe`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subscribed {
+    /// To ask and to end it by.
+    pub subscription: String,
+    /// The revision that it begins with.
+    pub revision: u64,
+    /// Some of what should have been replayed is no longer kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gap: bool,
+}
+
+/// The reply to `poll_events`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Polled {
+    /// Oldest first.
+    pub events: Vec<Event>,
+    /// How many were dropped since the last poll.
+    pub dropped: u64,
+    /// What `from` takes to go on, inclusive.
+    pub next: u64,
+}
+
+/// The reply to `wait_for`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// Whether it came to be so.
+    pub met: bool,
+    /// The revision at the last look.
+    pub revision: u64,
+}
+
+/// An event as it is pushed, in a notification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pushed {
+    /// Which subscription heard it.
+    pub subscription: String,
+    /// The event.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// The reply to `unsubscribe`: that it is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsubscribed {}
 
 /// What a node holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -256,7 +327,7 @@ mod tests {
                 revision: 3,
                 complete: true,
                 nodes: vec![Node {
-                    parent: Some(0),
+                    parent: Some(Parent::Index(0)),
                     ..node()
                 }],
             },
@@ -272,7 +343,7 @@ mod tests {
     fn a_node_with_everything_has_it_in_order() {
         check(
             &Node {
-                parent: Some(0),
+                parent: Some(Parent::Index(0)),
                 name_length: Some(300),
                 value: Some(NodeValue::Text(String::new())),
                 value_length: Some(9),

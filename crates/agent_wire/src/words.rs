@@ -93,3 +93,34 @@ vocabulary! {
         NotOffered = "not_offered",
     }
 }
+
+/// The conditions of `wait_for`.
+pub const UNTIL: &[&str] = &[
+    "exists",
+    "gone",
+    "actionable",
+    "text_is",
+    "text_contains",
+    "state",
+    "revision_after",
+];
+
+/// What events tell of.
+pub const EVENTS: &[&str] = &[
+    "clicked",
+    "changed",
+    "submitted",
+    "selected",
+    "toggled",
+    "opened",
+    "closed",
+    "enabled",
+    "disabled",
+    "added",
+    "removed",
+    "appeared",
+    "disappeared",
+    "window_opened",
+    "window_closed",
+    "ui_changed",
+];

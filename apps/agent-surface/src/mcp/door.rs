@@ -40,10 +40,16 @@ pub(super) struct Bridge {
     links: Mutex<HashMap<(PathBuf, u32), Link>>,
 }
 
+/// What needs a connection that stays.
+const LISTENING: &[&str] = &["subscribe", "poll_events", "unsubscribe"];
+
 impl Bridge {
     pub(super) fn new(only: Option<String>, read_only: bool) -> Self {
         let mut tools = vec![list_apps()];
         let offered = VERBS.iter().filter(|verb| verb.read_only || !read_only);
+        // A subscription lives as long as its connection, and an app's connection is given back
+        // when nothing is asked for a while.
+        let offered = offered.filter(|verb| !LISTENING.contains(&verb.name));
         tools.extend(offered.map(|verb| with_app(tool(verb))));
         Self {
             only,

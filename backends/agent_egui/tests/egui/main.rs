@@ -12,5 +12,6 @@ mod describing;
 mod driver;
 mod kittest;
 mod reader;
+mod rows;
 mod verbs;
 mod viewports;

@@ -299,7 +299,7 @@ fn a_closed_tree_item_hides_its_items_and_keeps_their_focus_from_them() {
         ["docs closed", "letter disappeared", "title disappeared"]
     );
     assert_eq!(app.run(|tree| tree.focused()), None);
-    assert_eq!(why(agent.act("letter", Action::Expand)), Why::NotOffered);
+    assert_eq!(why(agent.act("letter", Action::Expand)), Why::Hidden);
 }
 
 #[test]

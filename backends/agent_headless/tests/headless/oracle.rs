@@ -656,14 +656,14 @@ impl<'a> Walk<'a> {
                 Ok(seen.node)
             };
         }
+        if seen.hidden {
+            return no(Why::Hidden);
+        }
         if !seen.offers.contains(verb.word()) {
             return no(Why::NotOffered);
         }
         if !seen.ceiling.contains(verb.set()) {
             return no(Why::Ceiling);
-        }
-        if seen.hidden {
-            return no(Why::Hidden);
         }
         if let Some(modal) = seen.blocked_by {
             let exposed = self.seen.iter().find(|seen| seen.node == modal);

@@ -9,6 +9,7 @@
 
 mod authorising;
 mod describing;
+mod hearing;
 mod must_not_compile;
 mod settling;
 mod tree;

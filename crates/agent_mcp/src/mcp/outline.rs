@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use agent_wire::{Described, Node, NodeValue};
+use agent_wire::{Described, Node, NodeValue, Parent};
 
 /// One level. A second space would cost a model one token more on each line.
 const INDENT: &str = " ";
@@ -70,7 +70,10 @@ pub fn outline(described: &Described, shown: Shown<'_>) -> String {
     let mut children = vec![0_usize; described.nodes.len()];
     for node in &described.nodes {
         // A parent stands before its children; what says otherwise stands alone.
-        let parent = node.parent.filter(|parent| *parent < depths.len());
+        let parent = match node.parent {
+            Some(Parent::Index(parent)) if parent < depths.len() => Some(parent),
+            _ => None,
+        };
         let depth = parent
             .and_then(|parent| depths.get(parent))
             .map_or(0, |depth| (depth + 1).min(MAX_DEPTH));
@@ -214,7 +217,7 @@ mod tests {
             role: role.into(),
             name: name.into(),
             actionable: true,
-            parent,
+            parent: parent.map(Parent::Index),
             ..Node::default()
         }
     }
@@ -306,7 +309,7 @@ window \"Agent-aware demo\" [main]
         let out = shown(vec![
             Node {
                 role: "button\nwindow".into(),
-                parent: Some(7),
+                parent: Some(Parent::Index(7)),
                 ..node("", "a", "a] \"b\" [c\n", Some(7))
             },
             node("text", "b", "b", Some(1)),

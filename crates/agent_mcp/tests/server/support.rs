@@ -119,6 +119,11 @@ impl Fake {
                 })
             }
             Call::GetText { .. } => Answer::Refused(Refusal::NotFound),
+            Call::Subscribe { .. } => Answer::Heard { revision: 3 },
+            Call::Wait(_) => Answer::Waited {
+                met: true,
+                revision: 3,
+            },
             Call::Act { target, .. } if target.window.as_deref() == Some("main") => {
                 assert!(job.view.window_was_there);
                 Answer::Fault(Fault::WindowGone)
@@ -158,6 +163,7 @@ impl Fake {
                 name: self.name.lock().unwrap().clone(),
                 actionable: true,
                 parent: None,
+                parent_id: None,
                 omitted: 0,
                 value: None,
                 version: None,
@@ -167,6 +173,7 @@ impl Fake {
                 size: None,
                 full: None,
             }],
+            since: None,
         }
     }
 
@@ -203,6 +210,10 @@ impl Backend for Fake {
     }
 
     fn emit(&self, _: &str, _: EventVerb) {}
+
+    fn listen(&self, _: agent_core::EventSink) {}
+
+    fn set_listeners(&self, _: usize) {}
 
     fn set_clients(&self, clients: usize) {
         self.clients.store(clients, Ordering::SeqCst);

@@ -47,6 +47,7 @@ pub static VERBS: &[Verb] = &[
             ),
             optional("root", ParamKind::Id, "only this node and what is in it"),
             optional("depth", ANY_LENGTH, "levels below the root"),
+            optional("since", ANY_LENGTH, "only what changed since"),
             optional(
                 "limit",
                 ParamKind::Integer {
@@ -162,6 +163,73 @@ pub static VERBS: &[Verb] = &[
         summary: "Closes an expander, tree item or combo box.",
         params: &[ID],
         ..ACTING
+    },
+    Verb {
+        name: "subscribe",
+        summary: "Collects events; poll_events fetches them. All filters must match.",
+        params: &[
+            optional("node", ParamKind::Id, "this node and below"),
+            optional("verb", ParamKind::OneOf(words::EVENTS), "what happened"),
+            optional("role", ParamKind::ShortText, "of nodes of this role"),
+            optional("from", ANY_LENGTH, "replay from this seq"),
+            optional(
+                "queue",
+                ParamKind::Integer {
+                    min: 1,
+                    max: limits::SUBSCRIPTION_QUEUE as u64,
+                },
+                "events kept (256)",
+            ),
+            optional("push", ParamKind::Bool, "also as notifications"),
+        ],
+        idempotent: false,
+        result: "`{subscription, revision, gap?}`",
+        ..LOOKING
+    },
+    Verb {
+        name: "poll_events",
+        summary: "Fetches what a subscription has collected, oldest first.",
+        params: &[
+            required("subscription", ParamKind::Id, "from subscribe"),
+            optional(
+                "max",
+                ParamKind::Integer {
+                    min: 1,
+                    max: limits::SUBSCRIPTION_QUEUE as u64,
+                },
+                "events at most",
+            ),
+            optional(
+                "wait_ms",
+                ParamKind::Integer {
+                    min: 0,
+                    max: 30_000,
+                },
+                "wait for the first (0)",
+            ),
+        ],
+        idempotent: false,
+        result: "`{events, dropped, next}`",
+        ..LOOKING
+    },
+    Verb {
+        name: "unsubscribe",
+        summary: "Ends a subscription.",
+        params: &[required("subscription", ParamKind::Id, "from subscribe")],
+        result: "`{}`",
+        ..LOOKING
+    },
+    Verb {
+        name: "wait_for",
+        summary: "Waits until a condition holds, and tells whether it did.",
+        params: &[
+            required("until", ParamKind::OneOf(words::UNTIL), "the condition"),
+            optional("id", ParamKind::Id, "the node's id; not for revision_after"),
+            optional("value", ParamKind::UntilValue, "text, state or revision"),
+        ],
+        timeout: Timeout::CONDITION,
+        result: "`{met, revision}`",
+        ..LOOKING
     },
     Verb {
         name: "hello",
