@@ -4,7 +4,35 @@
 use crate::{Options, program, step::Ended, step::Steps, test::cargo_test, workspace};
 
 /// What else takes long: what it is called in the table, and the arguments to cargo.
-const LONG: &[(&str, &[&str])] = &[];
+const LONG: &[(&str, &[&str])] = &[
+    (
+        "cases, shaken",
+        &[
+            "run",
+            "--quiet",
+            "--locked",
+            "-p",
+            "agent_testkit",
+            "--bin",
+            "agent_cases",
+            "--",
+            "run",
+            "--shake",
+            "20",
+        ],
+    ),
+    (
+        "recipe by wgpu, with a bridge to screen readers",
+        &[
+            "run",
+            "--locked",
+            "-p",
+            "egui_agent",
+            "--features",
+            "wgpu,accesskit",
+        ],
+    ),
+];
 
 pub(crate) fn run(_: &Options) -> Result<(), String> {
     let root = workspace::root()?;

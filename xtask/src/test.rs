@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Options, debian, program, recipes,
+    Options, cases, debian, program, recipes,
     step::{Ended, Steps},
     workspace,
 };
@@ -15,6 +15,10 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         debian::prepare_for_windows(!options.has("--no-install"))
     });
     steps.run("cargo test", || cargo_test(&root, &[]));
+    steps.run("cases", || {
+        cases::run(&[])?;
+        Ok(Ended::Passed(String::new()))
+    });
     recipes::add_steps(&mut steps)?;
     steps.finish()
 }

@@ -34,6 +34,8 @@ pub(crate) struct Pass {
     pub(crate) shared: Arc<Shared>,
     pub(crate) viewport: ViewportId,
     pub(crate) number: u64,
+    /// The first pass of this frame.
+    pub(crate) frame: u64,
     /// Whether a client is there to see any of it.
     pub(crate) recording: bool,
     /// Whether `on_begin_pass` was called: only then is another pass to be had in this frame.
@@ -54,6 +56,8 @@ pub(crate) struct Pass {
 struct Around {
     record: Option<usize>,
     spot: Id,
+    /// The claim of the innermost exposed tag, itself included; `None`: there is none.
+    within: Option<Id>,
     marks: Marks,
 }
 
@@ -96,6 +100,7 @@ impl Pass {
             shared,
             viewport,
             number: 0,
+            frame: 0,
             recording: false,
             driven: false,
             records: Vec::new(),
@@ -149,12 +154,22 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
         }
         let mut state = lock(&shared.ui);
         let state = &mut *state;
-        let spot = spot(pass, &tag);
         let around = pass.stack.last();
         let marks =
             tag.get_marks() | around.map_or_else(|| root_marks(pass, state), |around| around.marks);
+        let within = around.map_or_else(|| root_claim(pass, state), |around| around.within);
+        let claim = claim(&tag, marks, within);
+        let within = claim.or(within);
+        let claim = claim.unwrap_or_else(|| unexposed(pass, &tag));
         let auto = ui.next_auto_id();
-        let (key, known, stamp) = track(state, pass, spot);
+        let (spot, key, known, stamp) = track(state, pass, claim, spelling);
+        if spelling == Spelling::Group
+            && let Some(track) = state.tracks.get_mut(&(pass.viewport, spot))
+        {
+            // It has no widget, whatever had this id before.
+            track.widget = None;
+            track.looked = None;
+        }
         let parent = around.and_then(|around| around.record);
         let mut entered = Entered {
             key,
@@ -168,6 +183,7 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
             pass.records.push(Record {
                 key,
                 spot,
+                claim,
                 parent,
                 tag,
                 marks,
@@ -178,6 +194,7 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
                 rect: egui::Rect::NOTHING,
                 onscreen: true,
                 layer,
+                from: layer,
                 stamp,
                 chained: spelling == Spelling::Chained,
                 size: None,
@@ -195,6 +212,7 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
         pass.stack.push(Around {
             record,
             spot,
+            within,
             marks,
         });
         Some(entered)
@@ -327,12 +345,13 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
         }
         let mut state = lock(&shared.ui);
         let state = &mut *state;
-        let spot = spot(pass, &tag);
         let around = pass.stack.last();
         let marks =
             tag.get_marks() | around.map_or_else(|| root_marks(pass, state), |around| around.marks);
+        let within = around.map_or_else(|| root_claim(pass, state), |around| around.within);
+        let claim = claim(&tag, marks, within).unwrap_or_else(|| unexposed(pass, &tag));
         let parent = around.and_then(|around| around.record);
-        let (key, _, _) = track(state, pass, spot);
+        let (spot, key, _, _) = track(state, pass, claim, Spelling::Chained);
         let Some(track) = state.tracks.get_mut(&(pass.viewport, spot)) else {
             return;
         };
@@ -349,6 +368,7 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
         pass.records.push(Record {
             key,
             spot,
+            claim,
             parent,
             tag,
             marks,
@@ -359,6 +379,7 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
             rect: response.rect,
             onscreen: response.interact_rect.is_positive(),
             layer,
+            from: layer,
             stamp,
             chained: true,
             size: None,
@@ -441,13 +462,39 @@ fn scroll_to_row(state: &mut UiState, work: &mut ActWork, scene: &Scene) -> bool
     }
 }
 
-/// Where a tag stands among the others of its window: the same in every pass that draws it.
-fn spot(pass: &Pass, tag: &Tag) -> Id {
-    match (tag.get_id(), tag.get_key(), pass.stack.last()) {
-        (Some(id), _, _) => Id::unique(("agent", id)),
-        (None, Some(key), Some(around)) => around.spot.with(("key", key)),
-        (None, key, _) => Id::unique(("agent-untagged", key, pass.records.len())),
+/// Whether a tag with these marks, its own and those around it, may expose anything.
+pub(crate) fn may_be_exposed(tag: &Tag, marks: Marks) -> bool {
+    tag.get_exposed() != Some(false) && !marks.contains(Marks::EXCLUDED) && tag.fault().is_none()
+}
+
+/// What an exposed tag claims: its id or, within what is exposed around it, its key. It depends
+/// on nothing that is not exposed.
+fn claim(tag: &Tag, marks: Marks, within: Option<Id>) -> Option<Id> {
+    if !may_be_exposed(tag, marks) {
+        return None;
     }
+    match (tag.get_id(), tag.get_key(), within) {
+        (Some(id), _, _) => Some(Id::unique(("agent", id))),
+        (None, Some(key), Some(within)) => Some(within.with(("key", key))),
+        _ => None,
+    }
+}
+
+/// Where a tag that exposes nothing stands: nothing of it is told to anybody.
+fn unexposed(pass: &Pass, tag: &Tag) -> Id {
+    let named = tag.get_id().or(tag.get_key());
+    Id::unique(("agent-unexposed", named, pass.records.len()))
+}
+
+/// What the window itself claims.
+fn root_claim(pass: &Pass, state: &UiState) -> Option<Id> {
+    let last = state
+        .viewports
+        .iter()
+        .find(|viewport| viewport.id == pass.viewport)
+        .and_then(|viewport| viewport.root_tag.as_ref());
+    let tag = pass.root_tag.as_ref().or(last)?;
+    claim(tag, tag.get_marks(), None)
 }
 
 /// The marks of the window itself: those of this pass, or of the last one until it says so.
@@ -463,11 +510,27 @@ fn root_marks(pass: &Pass, state: &UiState) -> Marks {
         .map_or(Marks::empty(), Tag::get_marks)
 }
 
-/// The key of a tag that is drawn now, the widget it came out as last time, and its stamp. One
-/// that the last pass did not draw has been away: it is another widget under the same id.
-fn track(state: &mut UiState, pass: &Pass, spot: Id) -> (NodeKey, Option<(Id, Id)>, u64) {
+/// The spot of a tag that is drawn now (its claim, or beside that for a second claimant), its
+/// key, the widget it came out as last time, and its stamp. One that the last pass did not draw
+/// has been away: it is another widget under the same id.
+fn track(
+    state: &mut UiState,
+    pass: &Pass,
+    claim: Id,
+    spelling: Spelling,
+) -> (Id, NodeKey, Option<(Id, Id)>, u64) {
     let fresh = state.fresh_key();
     let number = pass.number;
+    let mut spot = claim;
+    let mut nth = 0_u32;
+    while state
+        .tracks
+        .get(&(pass.viewport, spot))
+        .is_some_and(|track| track.pass == number && number > 0)
+    {
+        nth += 1;
+        spot = claim.with(("claimant", nth));
+    }
     let track = state
         .tracks
         .entry((pass.viewport, spot))
@@ -480,19 +543,20 @@ fn track(state: &mut UiState, pass: &Pass, spot: Id) -> (NodeKey, Option<(Id, Id
             auto: Id::NULL,
             looked: None,
         });
-    if track.pass == number && track.key != fresh {
-        // Drawn already in this pass: a second claimant.
-        return (fresh, None, 0);
-    }
     if track.pass + 1 < number {
         track.key = fresh;
         track.widget = None;
         track.looked = None;
         track.told = false;
     }
-    track.pass = number;
-    let known = track.widget.map(|widget| (widget, track.auto));
-    (track.key, known, track.stamp)
+    let drawn = std::mem::replace(&mut track.pass, number);
+    // What is inside a closure may have shifted since the last frame.
+    let settled = spelling != Spelling::Closure || drawn >= pass.frame && drawn < number;
+    let known = track
+        .widget
+        .filter(|_| settled)
+        .map(|widget| (widget, track.auto));
+    (spot, track.key, known, track.stamp)
 }
 
 /// How many widgets each layer has so far.
@@ -664,7 +728,7 @@ fn beside(pass: &Pass, state: &UiState, id: &str) -> Option<(Scene, NodeKey)> {
     let mut scene = Scene::new(nodes);
     // A second claimant may not have been drawn yet in this pass; it was in the last one.
     let drawn = viewport.records.iter();
-    if drawn.filter(|old| old.spot == record.spot).count() > 1 {
+    if drawn.filter(|old| old.claim == record.claim).count() > 1 {
         scene.second_claimant(id);
     }
     Some((scene, record.key))

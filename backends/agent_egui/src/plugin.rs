@@ -41,7 +41,12 @@ impl Plugin for AgentPlugin {
         }
         let viewport = state.viewport(id);
         viewport.pass += 1;
+        if !viewport.again {
+            viewport.frame = viewport.pass;
+        }
         pass.number = viewport.pass;
+        // A host of one pass a frame has nothing newer than the last frame.
+        pass.frame = if viewport.one_pass { 0 } else { viewport.frame };
         pass.recording = clients;
         // winit answers an empty title on X11, always: then what the app asked for, which egui
         // knows of child windows, and otherwise the label of the window's tag.
@@ -134,6 +139,7 @@ impl Plugin for AgentPlugin {
                 viewport.probe = Some(on);
             }
         }
+        state.viewport(id).again = again;
         if !again {
             state.viewport(id).probe = None;
         }

@@ -64,6 +64,8 @@ pub(crate) struct Track {
 pub(crate) struct Record {
     pub(crate) key: Key,
     pub(crate) spot: Id,
+    /// What it claims: the same for all tags that are exposed under one id.
+    pub(crate) claim: Id,
     /// The index of the tag around it.
     pub(crate) parent: Option<usize>,
     pub(crate) tag: Tag,
@@ -76,6 +78,8 @@ pub(crate) struct Record {
     pub(crate) rect: Rect,
     pub(crate) onscreen: bool,
     pub(crate) layer: LayerId,
+    /// The layer that it was begun in.
+    pub(crate) from: LayerId,
     pub(crate) stamp: u64,
     /// Tagged on a `Response`: the widget had run by then.
     pub(crate) chained: bool,
@@ -90,6 +94,9 @@ pub(crate) struct Viewport {
     pub(crate) root_tag: Option<Tag>,
     pub(crate) title: Option<String>,
     pub(crate) pass: u64,
+    /// The first pass of this frame, and whether another one of it follows.
+    pub(crate) frame: u64,
+    pub(crate) again: bool,
     /// The tags of the last pass, and when that was.
     pub(crate) records: Vec<Record>,
     pub(crate) recorded: u64,
@@ -200,6 +207,8 @@ impl UiState {
                     root_tag: None,
                     title: None,
                     pass: 0,
+                    frame: 0,
+                    again: false,
                     records: Vec::new(),
                     recorded: 0,
                     picture: Vec::new(),
@@ -506,8 +515,13 @@ impl UiState {
                 // The pass went by without the target, or its widget could not be told by its
                 // id yet: see again what is drawn.
                 act.tries += 1;
-                if act.tries > 4 {
-                    refuse(act, Refusal::NotFound.into());
+                if act.tries > 4 && self.locate(&act.target, act.view).is_ok() {
+                    // It is there, and never the same widget twice: that is no answer to give.
+                    // The deadline says that the app was too busy, and that nothing was done.
+                    if let Some(job) = act.job.take() {
+                        job.ticket.withdraw();
+                        drop(job.enter(Instant::now()));
+                    }
                     return;
                 }
                 act.stage = Stage::Find;
@@ -623,7 +637,7 @@ impl UiState {
         self.viewports
             .iter()
             .filter_map(|viewport| viewport.root_tag.as_ref())
-            .filter(|tag| tag.get_exposed() != Some(false) && tag.fault().is_none())
+            .filter(|tag| crate::pass::may_be_exposed(tag, tag.get_marks()))
             .filter_map(|tag| tag.get_id().map(str::to_owned))
             .collect()
     }
@@ -631,9 +645,15 @@ impl UiState {
     /// The topmost modal of a window as an exposed node, with all that is around it.
     pub(crate) fn modal(&self, viewport: &Viewport, records: &[Record]) -> Option<Key> {
         let layer = viewport.top_modal?;
-        let named = records
-            .iter()
-            .find(|record| record.layer == layer && record.tag.get_id().is_some());
+        let named = records.iter().find(|record| {
+            // The tag around the modal was begun outside of it.
+            let opens = record.layer == layer && record.from != layer;
+            let asks = matches!(
+                record.tag.get_role(),
+                Some(Role::Dialog | Role::AlertDialog)
+            );
+            record.layer == layer && (opens || asks) && record.tag.get_id().is_some()
+        });
         // A modal without a tag blocks too, in its window's name: which is no one's to see.
         Some(named.map_or(Key::MAX, |record| record.key))
     }

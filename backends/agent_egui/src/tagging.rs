@@ -117,9 +117,9 @@ impl AgentUi for Ui {
             let mut area = rows.area;
             if let Some(row) = pass::rows(ui.ctx(), rows.count, rows.find) {
                 let pitch = rows.height + ui.spacing().item_spacing.y;
-                // In the middle, as far as there are rows above it.
-                let above = (ui.available_height() - pitch) / 2.0;
-                area = area.vertical_scroll_offset((row as f32 * pitch - above).max(0.0));
+                // One row below the upper edge: how high the area will be is not known yet.
+                let above = row.saturating_sub(1);
+                area = area.vertical_scroll_offset(above as f32 * pitch);
             }
             area.show_rows(ui, rows.height, rows.count, |ui, shown| {
                 for row in shown {
