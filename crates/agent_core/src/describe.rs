@@ -9,6 +9,7 @@ use std::{
 use crate::{
     authorise::{No, Refusal, Target, View, Why, find, find_window},
     id::{ROOT_ID, automatic_id},
+    keys::KeyMap,
     node::{Frame, LiveTree, States},
     role::Role,
     standing::{Standing, Standings, name, role},
@@ -171,7 +172,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         let chosen = choose(&all, describe, |item| self.weight(&mut standings, item));
         let mut complete = true;
         // From an index in all nodes to one in the reply.
-        let mut index = HashMap::new();
+        let mut index = KeyMap::default();
         let mut nodes: Vec<Described> = Vec::new();
         for (at, item) in all.iter().enumerate() {
             match chosen.get(at) {
@@ -358,7 +359,7 @@ fn exposed<L: LiveTree>(
     root: Option<L::Key>,
 ) -> Vec<Item<L::Key>> {
     let mut items: Vec<Item<L::Key>> = Vec::new();
-    let mut index: HashMap<L::Key, usize> = HashMap::new();
+    let mut index: KeyMap<L::Key, usize> = KeyMap::default();
     for Exposed {
         node,
         standing,

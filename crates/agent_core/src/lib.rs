@@ -21,6 +21,7 @@ mod event;
 mod gate;
 mod hub;
 mod id;
+mod keys;
 mod node;
 mod role;
 mod standing;

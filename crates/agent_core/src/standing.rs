@@ -1,10 +1,11 @@
 //! Where one node stands: exposed or not, under which id, below which ceiling, in which state.
 //! Everything that is inherited is worked out here, and nowhere else.
 
-use std::{collections::HashMap, rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc};
 
 use crate::{
     id::keyed_id,
+    keys::KeyMap,
     node::{Label, LiveTree, States},
     tag::{Marks, Tag, TagFault},
     verb::VerbSet,
@@ -54,7 +55,7 @@ type Known<K> = Option<Rc<Standing<K>>>;
 /// Works out standings, remembering those of the ancestors: one of these serves one look.
 pub struct Standings<'a, L: LiveTree> {
     live: &'a L,
-    known: HashMap<L::Key, Known<L::Key>>,
+    known: KeyMap<L::Key, Known<L::Key>>,
 }
 
 impl<'a, L: LiveTree> Standings<'a, L> {
@@ -62,7 +63,7 @@ impl<'a, L: LiveTree> Standings<'a, L> {
     pub fn new(live: &'a L) -> Self {
         Self {
             live,
-            known: HashMap::new(),
+            known: KeyMap::default(),
         }
     }
 

@@ -9,6 +9,7 @@ use std::{
 
 use crate::{
     event::{Event, EventVerb},
+    keys::{KeyMap, KeySet},
     node::{LiveTree, States},
     role::Role,
     standing::{Standing, Standings, name, role},
@@ -97,7 +98,7 @@ impl std::fmt::Display for Warning {
 pub struct Surface<K> {
     revision: u64,
     pub(crate) versions: Versions<K>,
-    shown: HashMap<K, Shown<K>>,
+    shown: KeyMap<K, Shown<K>>,
     /// The exposed nodes that are shown, in the order of the last look.
     order: Vec<K>,
     /// Which ids each revision was about, for what changed since: as many as are kept.
@@ -114,7 +115,7 @@ impl<K> Default for Surface<K> {
         Self {
             revision: 0,
             versions: Versions::default(),
-            shown: HashMap::new(),
+            shown: KeyMap::default(),
             order: Vec::new(),
             history: VecDeque::new(),
             forgotten: 0,
@@ -476,7 +477,7 @@ fn happened<K: PartialEq>(old: &Shown<K>, new: &Shown<K>) -> Vec<EventVerb> {
 /// The changed nodes, and what is named by its contents around each.
 fn named_by<L: LiveTree>(live: &L, nodes: Vec<L::Key>) -> Vec<L::Key> {
     let mut all = Vec::with_capacity(nodes.len());
-    let mut met = HashSet::new();
+    let mut met = KeySet::default();
     for node in nodes {
         let mut at = Some(node);
         let mut names = true;
