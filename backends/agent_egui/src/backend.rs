@@ -47,8 +47,12 @@ struct EguiBackend {
 
 impl Backend for EguiBackend {
     fn submit(&self, job: Job) {
-        if matches!(job.call, Call::Act { .. }) {
+        let acts = matches!(job.call, Call::Act { .. });
+        let mut inbox = lock(&self.shared.inbox);
+        inbox.push(job);
+        if acts {
             // Only for the frames that serve it, and not against an app that wants one pass.
+            // Under the lock under which it is put back when nothing waits.
             self.ctx.options_mut(|options| {
                 if options.max_passes.get() > 1 && options.max_passes < PASSES {
                     lock(&self.shared.passes_before).get_or_insert(options.max_passes);
@@ -56,7 +60,7 @@ impl Backend for EguiBackend {
                 }
             });
         }
-        lock(&self.shared.inbox).push(job);
+        drop(inbox);
         wake(&self.ctx, &self.shared);
     }
 

@@ -617,17 +617,35 @@ fn act(ctx: &Context, pass: &Pass, state: &mut UiState, aim: Aim) -> Option<Arme
     if !names(&work.target.id, &pass.records.last()?.tag) {
         return None;
     }
-    let aimed = match aim {
-        Aim::Widget(id) => Some(id),
-        Aim::Nothing => None,
-        Aim::Unknown => return None,
-    };
     let Some(Work::Act(mut work)) = state.work.take() else {
         return None;
     };
-    let armed = judge(ctx, pass, state, &mut work, aimed);
+    let armed = match aim {
+        Aim::Widget(id) => judge(ctx, pass, state, &mut work, Some(id)),
+        Aim::Nothing => judge(ctx, pass, state, &mut work, None),
+        // A no needs no aim; a yes waits for the next pass, where it is judged anew.
+        Aim::Unknown if is_refused(pass, state, &work) => judge(ctx, pass, state, &mut work, None),
+        Aim::Unknown => {
+            if work.tries < 4 {
+                work.tries += 1;
+                work.again = true;
+            }
+            None
+        }
+    };
     state.work = Some(Work::Act(work));
     armed
+}
+
+/// Whether the action would be refused beside the tag that was noted last.
+fn is_refused(pass: &Pass, state: &mut UiState, work: &ActWork) -> bool {
+    let Some((scene, _)) = beside(pass, state, &work.target.id) else {
+        return false;
+    };
+    let judged = state
+        .surface
+        .authorise(&scene, &work.target, work.action.clone(), work.view);
+    judged.is_err_and(|no| no != Refusal::NotFound.into())
 }
 
 /// Whether an id can be that of this tag: the rules decide, with everything around it.

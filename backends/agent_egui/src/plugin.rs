@@ -180,7 +180,14 @@ impl Plugin for AgentPlugin {
         }
         state.sweep();
         let windows = state.window_ids();
-        let more = state.work.is_some() || !lock(&shared.inbox).is_empty();
+        let more = {
+            let inbox = lock(&shared.inbox);
+            let more = state.work.is_some() || !inbox.is_empty();
+            if !more && let Some(before) = lock(&shared.passes_before).take() {
+                ctx.options_mut(|options| options.max_passes = before);
+            }
+            more
+        };
         drop(state);
         {
             let mut known = lock(&shared.windows);
@@ -188,12 +195,8 @@ impl Plugin for AgentPlugin {
                 *known = windows;
             }
         }
-        if more {
-            if !again {
-                crate::backend::wake(ctx, &shared);
-            }
-        } else if let Some(before) = lock(&shared.passes_before).take() {
-            ctx.options_mut(|options| options.max_passes = before);
+        if more && !again {
+            crate::backend::wake(ctx, &shared);
         }
     }
 }
