@@ -8,15 +8,12 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
-    time::{Duration, Instant},
 };
 
-use agent_core::{
-    Action, Answer, AuthGate, Backend, Call, Channel, Decision, Describe, Job, ReplyTo, Request,
-    Scope, Target, Ticket, View,
-};
+use agent_core::{Action, Answer, Backend, Call, Describe, Target};
 use agent_egui::{AgentUi, AgentWidget};
 use agent_surface::Surface;
+use agent_test_support::job;
 use egui::{Context, RawInput, Ui, Vec2, ViewportCommand, ViewportId};
 
 use crate::{
@@ -273,30 +270,9 @@ impl App {
     }
 
     fn serve(&self, call: Call) -> mpsc::Receiver<Answer> {
-        let (sender, receiver) = mpsc::channel();
+        let (job, receiver) = job(call);
         if let Some(backend) = &self.backend {
-            backend.submit(Job {
-                request: Request {
-                    channel: Channel::External,
-                    connection: 1,
-                    claimed_name: None,
-                    peer: None,
-                    verb: call.verb(),
-                    scope: Scope::Surface,
-                    target: None,
-                },
-                call,
-                gate: AuthGate::serve(|_| Decision::Allow),
-                view: View {
-                    names_unexposed: false,
-                    window_was_there: false,
-                },
-                deadline: Instant::now() + Duration::from_secs(60),
-                ticket: Arc::new(Ticket::default()),
-                reply: ReplyTo::new(move |answer| {
-                    let _ = sender.send(answer);
-                }),
-            });
+            backend.submit(job);
         }
         receiver
     }

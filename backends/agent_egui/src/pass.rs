@@ -154,13 +154,12 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
         }
         let mut state = lock(&shared.ui);
         let state = &mut *state;
-        let around = pass.stack.last();
-        let marks =
-            tag.get_marks() | around.map_or_else(|| root_marks(pass, state), |around| around.marks);
-        let within = around.map_or_else(|| root_claim(pass, state), |around| around.within);
-        let claim = claim(&tag, marks, within);
-        let within = claim.or(within);
-        let claim = claim.unwrap_or_else(|| unexposed(pass, &tag));
+        let Place {
+            parent,
+            marks,
+            claim,
+            within,
+        } = place(pass, state, &tag);
         let auto = ui.next_auto_id();
         let (spot, key, known, stamp) = track(state, pass, claim, spelling);
         if spelling == Spelling::Group
@@ -170,7 +169,6 @@ pub(crate) fn enter(ui: &mut Ui, tag: Tag, spelling: Spelling) -> Option<Entered
             track.widget = None;
             track.looked = None;
         }
-        let parent = around.and_then(|around| around.record);
         let mut entered = Entered {
             key,
             armed: None,
@@ -345,12 +343,12 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
         }
         let mut state = lock(&shared.ui);
         let state = &mut *state;
-        let around = pass.stack.last();
-        let marks =
-            tag.get_marks() | around.map_or_else(|| root_marks(pass, state), |around| around.marks);
-        let within = around.map_or_else(|| root_claim(pass, state), |around| around.within);
-        let claim = claim(&tag, marks, within).unwrap_or_else(|| unexposed(pass, &tag));
-        let parent = around.and_then(|around| around.record);
+        let Place {
+            parent,
+            marks,
+            claim,
+            ..
+        } = place(pass, state, &tag);
         let (spot, key, _, _) = track(state, pass, claim, Spelling::Chained);
         let Some(track) = state.tracks.get_mut(&(pass.viewport, spot)) else {
             return;
@@ -486,28 +484,45 @@ fn unexposed(pass: &Pass, tag: &Tag) -> Id {
     Id::unique(("agent-unexposed", named, pass.records.len()))
 }
 
-/// What the window itself claims.
-fn root_claim(pass: &Pass, state: &UiState) -> Option<Id> {
-    let last = state
-        .viewports
-        .iter()
-        .find(|viewport| viewport.id == pass.viewport)
-        .and_then(|viewport| viewport.root_tag.as_ref());
-    let tag = pass.root_tag.as_ref().or(last)?;
-    claim(tag, tag.get_marks(), None)
+/// The window's own tag: that of this pass, or of the last one until it says so.
+fn root_tag<'a>(pass: &'a Pass, state: &'a UiState) -> Option<&'a Tag> {
+    let last = || {
+        let mut viewports = state.viewports.iter();
+        let viewport = viewports.find(|viewport| viewport.id == pass.viewport)?;
+        viewport.root_tag.as_ref()
+    };
+    pass.root_tag.as_ref().or_else(last)
 }
 
-/// The marks of the window itself: those of this pass, or of the last one until it says so.
-fn root_marks(pass: &Pass, state: &UiState) -> Marks {
-    let last = state
-        .viewports
-        .iter()
-        .find(|viewport| viewport.id == pass.viewport)
-        .and_then(|viewport| viewport.root_tag.as_ref());
-    pass.root_tag
-        .as_ref()
-        .or(last)
-        .map_or(Marks::empty(), Tag::get_marks)
+/// Where a tag that is drawn now stands.
+struct Place {
+    /// The record of the tag around it.
+    parent: Option<usize>,
+    /// Its own marks, and those that it inherits.
+    marks: Marks,
+    claim: Id,
+    /// The claim of the innermost exposed tag, itself included; `None`: there is none.
+    within: Option<Id>,
+}
+
+fn place(pass: &Pass, state: &UiState, tag: &Tag) -> Place {
+    let (parent, inherited, within) = match pass.stack.last() {
+        Some(around) => (around.record, around.marks, around.within),
+        None => {
+            let root = root_tag(pass, state);
+            let marks = root.map_or(Marks::empty(), Tag::get_marks);
+            let within = root.and_then(|root| claim(root, marks, None));
+            (None, marks, within)
+        }
+    };
+    let marks = tag.get_marks() | inherited;
+    let own = claim(tag, marks, within);
+    Place {
+        parent,
+        marks,
+        claim: own.unwrap_or_else(|| unexposed(pass, tag)),
+        within: own.or(within),
+    }
 }
 
 /// The spot of a tag that is drawn now (its claim, or beside that for a second claimant), its

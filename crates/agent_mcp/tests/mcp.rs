@@ -19,7 +19,8 @@ use std::{
 use agent_core::{AuthGate, Decision};
 use serde_json::{Value, json};
 
-use support::{Clicks, Client, Served, eventually, limit, reason, served, served_with};
+use agent_test_support::{Client, eventually, limit, reason};
+use support::{Clicks, Served, served, served_with};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const NEWEST: &str = "2026-07-28";
@@ -102,7 +103,7 @@ fn every_revision_is_spoken_on_one_socket_beside_the_bare_dialect() {
     assert!(!is_error(&reply), "{reply}");
     // All still there, each in both dialects.
     for client in clients.iter_mut().chain([&mut newest, &mut bare]) {
-        assert_eq!(client.click()["result"]["outcome"], "allowed");
+        assert_eq!(client.click("save")["result"]["outcome"], "allowed");
     }
     assert_eq!(served.fake.clicked(), 4 + 1 + 6);
 }
@@ -142,7 +143,7 @@ fn rule_2_static_things_pass_and_calls_are_refused_readably() {
             "{reply}"
         );
     }
-    assert_eq!(reason(&client.click()), "consent_denied");
+    assert_eq!(reason(&client.click("save")), "consent_denied");
     assert_eq!(served.fake.submitted(), 0);
 }
 
@@ -239,7 +240,7 @@ fn whatever_comes_in_the_next_message_is_served() {
         assert_eq!(reason(&client.reply()), expected, "{line}");
     }
     client.raw(r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"click","arguments":{"id":"save"}}}"#);
-    client.assert_served();
+    client.assert_served("demo");
     initialize(&mut client, "2024-11-05");
     let reply = client.ask("tools/call", click());
     assert!(!is_error(&reply), "{reply}");

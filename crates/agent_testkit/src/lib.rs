@@ -27,5 +27,4 @@ pub mod json;
 pub mod matching;
 pub mod model;
 pub mod one;
-mod random;
 pub mod script;

@@ -1,15 +1,13 @@
 //! A host without a window: requests go in as a server would put them, frames are run until
 //! the answer is there.
 
-use std::{
-    sync::{Arc, mpsc},
-    time::{Duration, Instant},
-};
+use std::sync::{Arc, mpsc};
 
 use agent_core::{
-    Action, Answer, AuthGate, Backend, Call, Channel, Decision, Describe, Description, Include,
-    Job, Refusal, ReplyTo, Request, Scope, Target, TextRead, Ticket, View,
+    Action, Answer, AuthGate, Backend, Call, Describe, Description, Include, Refusal, Target,
+    TextRead, Ticket, View,
 };
+use agent_test_support::{allow, job};
 use egui::{Context, Event, RawInput, Ui};
 
 /// How the host runs its passes.
@@ -58,7 +56,7 @@ impl<S> Driver<S> {
             host,
             names_unexposed: false,
             window_was_there: false,
-            gate: AuthGate::serve(|_| Decision::Allow),
+            gate: allow(),
             time: 0.0,
             updates: Vec::new(),
             passes: 0,
@@ -187,34 +185,6 @@ impl<S> Driver<S> {
             })
             .collect()
     }
-}
-
-/// A job of an agent that everything is allowed to, and where its answer comes.
-pub(crate) fn job(call: Call) -> (Job, mpsc::Receiver<Answer>) {
-    let (sender, receiver) = mpsc::channel();
-    let job = Job {
-        request: Request {
-            channel: Channel::External,
-            connection: 1,
-            claimed_name: None,
-            peer: None,
-            verb: call.verb(),
-            scope: Scope::Surface,
-            target: None,
-        },
-        call,
-        gate: AuthGate::serve(|_| Decision::Allow),
-        view: View {
-            names_unexposed: false,
-            window_was_there: false,
-        },
-        deadline: Instant::now() + Duration::from_secs(60),
-        ticket: Arc::new(Ticket::default()),
-        reply: ReplyTo::new(move |answer| {
-            let _ = sender.send(answer);
-        }),
-    };
-    (job, receiver)
 }
 
 pub(crate) fn target(id: &str) -> Target {

@@ -4,7 +4,8 @@ use agent_core::{Action, Answer, Call, Describe};
 use agent_egui::AgentWidget;
 use egui_kittest::{Harness, kittest::Queryable};
 
-use crate::driver::{job, target};
+use crate::driver::target;
+use agent_test_support::job;
 
 #[test]
 fn an_apps_harness_and_an_agent_go_together() {

@@ -4,16 +4,17 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
-        mpsc::{Receiver, channel},
+        mpsc::Receiver,
     },
     time::{Duration, Instant},
 };
 
 use agent_core::{
-    Acted, Action, Answer, AuthGate, Backend, Call, Channel, Decision, Describe, Described, Fault,
-    Include, Job, Refusal, ReplyTo, Request, Scope, Target, TextRead, Ticket, View, Why,
+    Acted, Action, Answer, AuthGate, Backend, Call, Describe, Described, Fault, Include, Refusal,
+    Target, TextRead, Ticket, Why,
 };
 use agent_headless::{Headless, HeadlessHandle, Tree};
+use agent_test_support::{allow, job};
 
 pub(crate) const ALL: Include = Include {
     value: true,
@@ -55,34 +56,21 @@ impl Agent {
         Self {
             handle: app.handle(),
             connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
-            gate: AuthGate::serve(|_| Decision::Allow),
+            gate: allow(),
         }
     }
 
     pub(crate) fn later_by(&self, call: Call, deadline: Instant) -> Pending {
-        let (send, answer) = channel();
-        let ticket = Arc::<Ticket>::default();
-        let window_was_there = call.window().is_some_and(|id| self.handle.has_window(id));
-        self.handle.submit(Job {
-            request: Request {
-                channel: Channel::External,
-                connection: self.connection,
-                claimed_name: None,
-                peer: None,
-                verb: call.verb(),
-                scope: Scope::Surface,
-                target: None,
-            },
-            call,
-            gate: self.gate.clone(),
-            view: View {
-                names_unexposed: false,
-                window_was_there,
-            },
-            deadline,
-            ticket: ticket.clone(),
-            reply: ReplyTo::new(move |answer| drop(send.send(answer))),
-        });
+        let (mut job, answer) = job(call);
+        job.request.connection = self.connection;
+        job.gate = self.gate.clone();
+        job.view.window_was_there = job
+            .call
+            .window()
+            .is_some_and(|id| self.handle.has_window(id));
+        job.deadline = deadline;
+        let ticket = job.ticket.clone();
+        self.handle.submit(job);
         Pending { ticket, answer }
     }
 

@@ -9,7 +9,8 @@ use agent_core::AuthGate;
 use agent_mcp::{ActionRate, Limits};
 use serde_json::json;
 
-use crate::support::{Clicks, LONG, eventually, limit, reason, served, served_with};
+use crate::support::{Clicks, served, served_with};
+use agent_test_support::{LONG, eventually, limit, reason};
 
 /// Bytes of memory that this process has now.
 fn resident() -> usize {
@@ -33,7 +34,7 @@ fn rule_10_a_line_without_end_takes_no_memory_long() {
 fn line_without_end(mebibytes: usize) {
     let served = served();
     let mut client = served.connect();
-    client.assert_served();
+    client.assert_served("demo");
     let chunk = vec![b'x'; 1 << 20];
     let before = resident();
     for _ in 0..mebibytes {
@@ -44,7 +45,7 @@ fn line_without_end(mebibytes: usize) {
     let told = client.reply();
     assert_eq!((reason(&told), limit(&told)), ("limit", "line"));
     client.raw("");
-    client.assert_served();
+    client.assert_served("demo");
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn rule_10_lines_are_shorter_before_the_gate() {
     };
     client.raw(&long(100_000));
     assert_eq!(limit(&client.reply()), "line");
-    client.assert_served();
+    client.assert_served("demo");
     for bytes in [100_000, 4_000_000] {
         client.raw(&long(bytes));
         let reply = client.reply();
@@ -67,7 +68,7 @@ fn rule_10_lines_are_shorter_before_the_gate() {
     }
     client.raw(&long(4_300_000));
     assert_eq!(limit(&client.reply()), "line");
-    client.assert_served();
+    client.assert_served("demo");
     served.server.revoke();
     client.raw(&long(1000));
     assert_eq!(reason(&client.reply()), "consent_denied");
@@ -84,11 +85,11 @@ fn rule_10_connections_are_counted() {
     assert_eq!(limit(&over.reply()), "connections");
     over.assert_closed();
     for client in &mut clients {
-        client.assert_served();
+        client.assert_served("demo");
     }
     clients.pop();
     eventually("one less", || served.server.clients().len() == 63);
-    served.connect().assert_served();
+    served.connect().assert_served("demo");
     // All at once, too.
     std::thread::scope(|scope| {
         for client in &mut clients {
@@ -139,7 +140,7 @@ fn rule_10_parse_errors_in_a_row_end_it() {
             assert_eq!(reason(&client.reply()), "parse_error");
             client.raw("");
         }
-        client.assert_served();
+        client.assert_served("demo");
     }
     for _ in 0..16 {
         client.raw("not json");
@@ -165,16 +166,16 @@ fn rule_10_who_was_never_let_in_may_not_idle() {
     let mut asking = denying.connect();
     for _ in 0..15 {
         std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(reason(&asking.click()), "consent_denied");
+        assert_eq!(reason(&asking.click("save")), "consent_denied");
     }
     assert_eq!(denying.server.clients().len(), 1);
     silent.assert_closed();
     asking.assert_closed();
-    let allowing = short(crate::support::allow());
+    let allowing = short(agent_test_support::allow());
     let mut admitted = allowing.connect();
-    admitted.assert_served();
+    admitted.assert_served("demo");
     std::thread::sleep(Duration::from_millis(1500));
-    admitted.assert_served();
+    admitted.assert_served("demo");
 }
 
 #[test]
@@ -189,12 +190,12 @@ fn rule_10_actions_of_an_agent_have_a_rate() {
     // Refusals and looks cost nothing.
     served.fake.on_click(Clicks::Refuse);
     for _ in 0..20 {
-        assert_eq!(client.click()["result"]["outcome"], "not_actionable");
+        assert_eq!(client.click("save")["result"]["outcome"], "not_actionable");
         client.ask("get_text", json!({"id": "field"}));
     }
     served.fake.on_click(Clicks::Work);
     let refused = (0..20)
-        .map(|_| client.click())
+        .map(|_| client.click("save"))
         .find(|reply| reason(reply) == "limit")
         .unwrap();
     assert_eq!(limit(&refused), "actions");
@@ -202,11 +203,11 @@ fn rule_10_actions_of_an_agent_have_a_rate() {
     let wait = refused["error"]["data"]["retry_after_ms"].as_u64().unwrap();
     assert!((1..=100).contains(&wait), "{wait}");
     std::thread::sleep(Duration::from_millis(wait));
-    assert_eq!(client.click()["result"]["outcome"], "allowed");
+    assert_eq!(client.click("save")["result"]["outcome"], "allowed");
     let lifted = served_with(|config| config.limits.actions = None);
     let mut client = lifted.connect();
     for _ in 0..300 {
-        assert_eq!(client.click()["result"]["outcome"], "allowed");
+        assert_eq!(client.click("save")["result"]["outcome"], "allowed");
     }
 }
 
@@ -225,7 +226,7 @@ fn rule_10_who_leaves_too_much_unread_is_closed() {
         client.send("get_text", json!({"id": "field"}));
     }
     eventually("closed", || served.server.clients().len() == 1);
-    other.assert_served();
+    other.assert_served("demo");
     client.assert_closed();
 }
 
@@ -258,11 +259,11 @@ fn rule_10_who_never_reads_is_closed_in_time() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(_) => break,
         }
-        other.assert_served();
+        other.assert_served("demo");
         assert!(begun.elapsed() < LONG);
     }
     eventually("closed", || served.server.clients().len() == 1);
-    other.assert_served();
+    other.assert_served("demo");
 }
 
 #[test]
@@ -304,19 +305,19 @@ fn rule_10_half_read_lines_give_their_room_back() {
     });
     let mut holders: Vec<_> = (0..3).map(|_| served.connect()).collect();
     let mut other = served.connect();
-    other.assert_served();
+    other.assert_served("demo");
     for client in &mut holders {
-        client.assert_served();
+        client.assert_served("demo");
         // Who is given up meanwhile can't write any more.
         let _ = client.stream.write_all(&vec![b' '; 512 << 10]);
     }
     // Some of them give way, and everybody else is served again.
     let begun = Instant::now();
     for _ in 0..5 {
-        other.assert_served();
+        other.assert_served("demo");
     }
     eventually("one closed", || served.server.clients().len() <= 3);
-    other.assert_served();
+    other.assert_served("demo");
     assert!(begun.elapsed() < LONG);
     let told = holders
         .iter_mut()

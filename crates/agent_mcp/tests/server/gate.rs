@@ -8,7 +8,8 @@ use std::{
 use agent_core::{AuthGate, Decision, Request, Scope, Verb};
 use serde_json::json;
 
-use crate::support::{Clicks, eventually, reason, served, served_with};
+use crate::support::{Clicks, served, served_with};
+use agent_test_support::{eventually, reason};
 
 #[test]
 fn rule_2_gate_first_who_is_denied_gets_one_answer_and_reaches_nothing() {
@@ -118,10 +119,10 @@ fn the_backend_knows_how_many_were_let_in() {
     let mut a = served.connect();
     let mut b = served.connect();
     let _silent = served.connect();
-    a.assert_served();
-    a.assert_served();
+    a.assert_served("demo");
+    a.assert_served("demo");
     assert_eq!(served.fake.clients(), 1);
-    b.assert_served();
+    b.assert_served("demo");
     assert_eq!(served.fake.clients(), 2);
     drop(a);
     eventually("one left", || served.fake.clients() == 1);
@@ -159,13 +160,16 @@ fn rule_2_who_is_revoked_begins_nothing_more() {
         (&json!(entered), &json!("allowed"))
     );
     for _ in 0..3 {
-        assert_eq!(reason(&client.click()), "consent_denied");
+        assert_eq!(reason(&client.click("save")), "consent_denied");
         assert_eq!(reason(&client.ask("hello", json!({}))), "consent_denied");
     }
     assert_eq!(served.fake.clicked(), 1);
     assert!(!served.server.clients()[0].admitted);
     // Whoever connects now is for the gate to judge.
-    assert_eq!(served.connect().click()["result"]["outcome"], "allowed");
+    assert_eq!(
+        served.connect().click("save")["result"]["outcome"],
+        "allowed"
+    );
 }
 
 #[test]
@@ -173,12 +177,12 @@ fn rule_2_no_click_slips_past_a_revocation() {
     for _ in 0..20 {
         let served = served();
         let mut client = served.connect();
-        client.assert_served();
+        client.assert_served("demo");
         let address = served.server.address().unwrap().to_owned();
         drop(client);
         let flood = std::thread::spawn(move || {
-            let mut client = crate::support::Client::connect(&address);
-            while reason(&client.click()) != "consent_denied" {}
+            let mut client = agent_test_support::Client::connect(&address);
+            while reason(&client.click("save")) != "consent_denied" {}
         });
         eventually("clicks", || served.fake.clicked() > 3);
         served.server.revoke();

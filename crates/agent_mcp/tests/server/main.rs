@@ -3,7 +3,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `support` | the backend, a client, a folder |
+//! | `support` | the backend, a folder, a server of both |
 //! | `table` | each row of the error table, and that the next request is served |
 //! | `gate` | rule 2: nothing looks at the UI before the gate; revocation |
 //! | `turns` | rule 9: deadlines, cancelling, a busy UI thread; the order of things |

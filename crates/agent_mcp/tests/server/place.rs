@@ -14,7 +14,8 @@ use agent_core::{AuthGate, Decision};
 use agent_mcp::{ServeError, serve, serve_uds};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Fake, Folder, allow, config, eventually, limit, names, served};
+use crate::support::{Fake, Folder, config, names, served};
+use agent_test_support::{Client, allow, eventually, limit};
 
 /// What a child process of this test is to do.
 const ROLE: &str = "AGENT_MCP_TEST_ROLE";
@@ -74,7 +75,7 @@ fn as_a_child() {
             let mut kept = Vec::new();
             for _ in 0..16 {
                 let mut client = Client::connect(Path::new(address));
-                client.assert_served();
+                client.assert_served("demo");
                 kept.push(client);
             }
             let mut over = Client::connect(Path::new(address));
@@ -112,7 +113,7 @@ fn the_default_place_is_the_users_alone_and_is_left_empty() {
     assert_eq!(described, expected);
     assert_eq!(names(&folder).len(), 2);
 
-    Client::connect(&address).assert_served();
+    Client::connect(&address).assert_served("demo");
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
     assert_eq!(names(&folder), [""; 0]);
@@ -145,7 +146,7 @@ fn who_is_at_the_other_end_is_what_the_kernel_says() {
     assert_eq!(peer.uid, Some(served.folder.0.metadata().unwrap().uid()));
     assert_eq!(served.server.clients()[0].peer, Some(peer));
     // Others have room.
-    served.connect().assert_served();
+    served.connect().assert_served("demo");
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
 }
@@ -292,7 +293,7 @@ fn without_the_folders_lock_nothing_of_others_is_touched() {
     let path = folder.0.join("s");
     let server = serve(&path).unwrap();
     assert_eq!(mode(&path), 0o600);
-    Client::connect(&path).assert_served();
+    Client::connect(&path).assert_served("demo");
     drop(server);
     assert_eq!(folder.names(), ["stale"]);
     held.unlock().unwrap();
@@ -310,14 +311,14 @@ fn a_path_of_the_callers_choosing_is_bound_with_the_same_care() {
     assert_eq!(first.address(), Some(path.as_path()));
     assert_eq!(mode(&path), 0o600);
     assert!(matches!(serve(&path), Err(ServeError::InUse { .. })));
-    Client::connect(&path).assert_served();
+    Client::connect(&path).assert_served("demo");
     drop(first);
     assert_eq!(folder.names(), [""; 0]);
 
     // A stale one is taken over.
     drop(UnixListener::bind(&path).unwrap());
     let second = serve(&path).unwrap();
-    Client::connect(&path).assert_served();
+    Client::connect(&path).assert_served("demo");
     // Not ours any more: it stays.
     std::fs::remove_file(&path).unwrap();
     let other = UnixListener::bind(&path).unwrap();
@@ -397,6 +398,6 @@ fn the_app_goes_on_listening_when_clients_come_and_go() {
     for _ in 0..200 {
         drop(UnixStream::connect(address).unwrap());
     }
-    served.connect().assert_served();
+    served.connect().assert_served("demo");
     eventually("forgotten", || served.server.clients().len() <= 1);
 }

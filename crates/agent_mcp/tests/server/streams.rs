@@ -9,7 +9,8 @@ use agent_core::{AuthGate, Decision, Request};
 use agent_mcp::{FdPeer, ServeError, serve_fd};
 use serde_json::json;
 
-use crate::support::{Client, Fake, allow, config, eventually};
+use crate::support::{Fake, config};
+use agent_test_support::{Client, allow, eventually};
 
 /// Serves one half of a pair made here, and gives what the gate was told.
 fn told(peer: FdPeer) -> Request {
@@ -25,7 +26,7 @@ fn told(peer: FdPeer) -> Request {
     assert_eq!(server.address(), None);
     let mut client = Client::over(theirs);
     client.ask("hello", json!({"name": "claim"}));
-    assert_eq!(client.click()["result"]["outcome"], "allowed");
+    assert_eq!(client.click("save")["result"]["outcome"], "allowed");
     server.stop();
     client.assert_closed();
     seen.lock().unwrap().take().unwrap()
@@ -87,7 +88,7 @@ fn a_stream_that_does_not_block_is_served() {
     let server = serve_fd(config(&fake, allow()), ours.into(), FdPeer::Unknown).unwrap();
     let mut client = Client::over(theirs);
     std::thread::sleep(std::time::Duration::from_millis(50));
-    client.assert_served();
+    client.assert_served("demo");
     drop(client);
     eventually("gone", || server.clients().is_empty());
 }

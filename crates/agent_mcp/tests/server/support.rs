@@ -1,8 +1,7 @@
-//! A backend with a thread of its own, a client, a folder, and a server of all three.
+//! A backend with a thread of its own, a folder, and a server of both.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    os::unix::{fs::DirBuilderExt as _, net::UnixStream},
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex,
@@ -12,14 +11,11 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, AuthGate, Backend, Call, Decision, Described, Description, EventVerb,
-    Fault, Inbox, Job, Refusal, Role, States, TextRead, VerbSet, Why,
+    Acted, Action, Answer, AuthGate, Backend, Call, Described, Description, EventVerb, Fault,
+    Inbox, Job, Refusal, Role, States, TextRead, VerbSet, Why,
 };
 use agent_mcp::{Config, Limits, Server, serve_uds};
-use serde_json::{Value, json};
-
-/// Longer than anything here takes on the slowest machine.
-pub(crate) const LONG: Duration = Duration::from_secs(20);
+use agent_test_support::{Client, allow};
 
 /// What the backend does with a click.
 #[derive(Clone, Debug, Default)]
@@ -274,10 +270,6 @@ pub(crate) fn config(fake: &Arc<Fake>, gate: AuthGate) -> Config {
     }
 }
 
-pub(crate) fn allow() -> AuthGate {
-    AuthGate::serve(|_| Decision::Allow)
-}
-
 /// A server that lets everybody in.
 pub(crate) fn served() -> Served {
     served_with(|_| {})
@@ -307,110 +299,4 @@ impl Drop for Served {
         self.server.stop();
         self.fake.end();
     }
-}
-
-/// Waits until it is so.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < LONG, "never: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// One connection.
-pub(crate) struct Client {
-    pub(crate) stream: UnixStream,
-    lines: BufReader<UnixStream>,
-    next: u64,
-}
-
-impl Client {
-    pub(crate) fn connect(address: &Path) -> Self {
-        Self::over(UnixStream::connect(address).unwrap())
-    }
-
-    pub(crate) fn over(stream: UnixStream) -> Self {
-        stream.set_read_timeout(Some(LONG)).unwrap();
-        stream.set_write_timeout(Some(LONG)).unwrap();
-        let lines = BufReader::new(stream.try_clone().unwrap());
-        Self {
-            stream,
-            lines,
-            next: 1,
-        }
-    }
-
-    pub(crate) fn write(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).unwrap();
-    }
-
-    /// Sends a line as it is.
-    pub(crate) fn raw(&mut self, line: &str) {
-        self.write(format!("{line}\n").as_bytes());
-    }
-
-    /// Sends a request, and answers its id.
-    pub(crate) fn send(&mut self, method: &str, params: Value) -> u64 {
-        let id = self.next;
-        self.next += 1;
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.raw(&request.to_string());
-        id
-    }
-
-    pub(crate) fn notify(&mut self, method: &str, params: Value) {
-        self.raw(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
-    }
-
-    /// The next line as it is; empty at the end.
-    pub(crate) fn line(&mut self) -> String {
-        let mut line = String::new();
-        match self.lines.read_line(&mut line) {
-            Ok(_) => line,
-            // The server closed the socket while something unread was in it.
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => String::new(),
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// The next reply.
-    pub(crate) fn reply(&mut self) -> Value {
-        let line = self.line();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
-    }
-
-    /// Sends a request, and answers the next reply, which is to it.
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.send(method, params);
-        let reply = self.reply();
-        assert_eq!(reply["id"], id, "{reply}");
-        reply
-    }
-
-    pub(crate) fn click(&mut self) -> Value {
-        self.ask("click", json!({"id": "save"}))
-    }
-
-    /// That the server serves this connection.
-    pub(crate) fn assert_served(&mut self) {
-        let reply = self.ask("hello", json!({}));
-        assert_eq!(reply["result"]["app"], "demo", "{reply}");
-    }
-
-    /// That the server ends this connection, whatever it still says.
-    pub(crate) fn assert_closed(&mut self) {
-        let begun = Instant::now();
-        while !self.line().is_empty() {
-            assert!(begun.elapsed() < LONG, "it goes on");
-        }
-    }
-}
-
-pub(crate) fn reason(reply: &Value) -> &str {
-    reply["error"]["data"]["reason"].as_str().unwrap_or("none")
-}
-
-pub(crate) fn limit(reply: &Value) -> &str {
-    reply["error"]["data"]["limit"].as_str().unwrap_or("none")
 }

@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Clicks, Client, LONG, reason, served, served_with};
+use crate::support::{Clicks, served, served_with};
+use agent_test_support::{Client, LONG, reason};
 
 /// Sends a line, expects this reply (a part of it), and then service.
 fn check(client: &mut Client, line: &str, expected: Value) {
     client.raw(line);
     let reply = client.reply();
     assert!(is_in(&expected, &reply), "{line}\n{reply}\n{expected}");
-    client.assert_served();
+    client.assert_served("demo");
 }
 
 fn is_in(part: &Value, whole: &Value) -> bool {
@@ -154,7 +155,7 @@ fn results_have_the_form_of_the_wire() {
     }
     served.fake.on_click(Clicks::Refuse);
     let refused = json!({"outcome": "not_actionable", "why": "blocked_by_modal", "by": "sure"});
-    assert_eq!(client.click()["result"], refused);
+    assert_eq!(client.click("save")["result"], refused);
     let hello = client.ask("hello", json!({"name": "tester"}));
     let hello = &hello["result"];
     assert_eq!(hello["name"], "Demo \"one\"");
@@ -267,7 +268,7 @@ fn a_verb_sent_as_a_notification_is_not_performed() {
     client.notify("notifications/cancelled", json!({"requestId": [1]}));
     client.raw("");
     client.raw("   \r");
-    client.assert_served();
+    client.assert_served("demo");
     assert_eq!(served.fake.submitted(), 0);
 }
 
@@ -311,7 +312,7 @@ fn rule_13_noise_ends_at_most_its_own_connection() {
         let _ = std::io::Write::write_all(&mut noisy.stream, &bytes);
         let _ = noisy.stream.shutdown(std::net::Shutdown::Write);
         noisy.assert_closed();
-        other.assert_served();
+        other.assert_served("demo");
     }
     assert_eq!(served.fake.submitted(), 0);
 }

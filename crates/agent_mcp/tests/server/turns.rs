@@ -7,7 +7,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Clicks, LONG, eventually, reason, served};
+use crate::support::{Clicks, served};
+use agent_test_support::{LONG, eventually, reason};
 
 fn busy(reply: &Value) -> (u64, bool) {
     assert_eq!(reason(reply), "app_busy", "{reply}");
@@ -29,7 +30,7 @@ fn rule_9_a_busy_app_answers_in_time_and_others_are_served() {
     a.send("click", json!({"id": "save", "timeout_ms": 300}));
     let (waited, entered) = busy(&a.reply());
     assert!(waited > 250 && entered, "{waited} {entered}");
-    b.assert_served();
+    b.assert_served("demo");
     let (waited, entered) = busy(&b.ask("describe_ui", json!({"timeout_ms": 100})));
     assert!(waited >= 100 && !entered, "{waited} {entered}");
     eventually("purged", || served.fake.queued() == 0);
@@ -37,7 +38,7 @@ fn rule_9_a_busy_app_answers_in_time_and_others_are_served() {
     assert_eq!(later["result"]["revision"], 3);
     assert_eq!(served.fake.clicked(), 1);
     // The late answer of the click went nowhere.
-    a.assert_served();
+    a.assert_served("demo");
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn rule_9_who_never_answers_costs_its_caller_the_deadline() {
     let begun = Instant::now();
     busy(&client.ask("click", json!({"id": "save", "timeout_ms": 100})));
     assert!(begun.elapsed() < LONG);
-    client.assert_served();
+    client.assert_served("demo");
 }
 
 #[test]
@@ -85,12 +86,12 @@ fn nothing_happens_late(blocked: Duration) {
     let mut asked = 0;
     while begun.elapsed() < blocked - Duration::from_millis(500) {
         let mut b = served.connect();
-        b.assert_served();
+        b.assert_served("demo");
         let (_, entered) = busy(&b.ask("click", json!({"id": "save", "timeout_ms": 20})));
         assert!(!entered);
         let mut c = served.connect();
         c.send("click", json!({"id": "save", "timeout_ms": 20}));
-        a.assert_served();
+        a.assert_served("demo");
         asked += 2;
     }
     assert!(asked > 10);
@@ -122,7 +123,7 @@ fn a_cancelled_call_that_has_not_begun_is_never_performed() {
     }
     // Neither the one that was withdrawn nor the one that had entered is answered.
     assert_eq!(client.reply()["id"], kept);
-    client.assert_served();
+    client.assert_served("demo");
     assert_eq!(served.fake.clicked(), 2);
 }
 
@@ -165,7 +166,7 @@ fn a_client_that_is_gone_asks_nothing_more() {
     eventually("forgotten", || served.server.clients().is_empty());
     eventually("completed", || served.fake.clicked() == 1);
     // Half a line was no request.
-    served.connect().assert_served();
+    served.connect().assert_served("demo");
     assert_eq!(served.fake.submitted(), 3);
     assert_eq!(served.fake.clicked(), 1);
 }
@@ -177,7 +178,7 @@ fn stopping_ends_every_connection() {
     let mut asking = served.connect();
     asking.send("click", json!({"id": "save", "timeout_ms": 30000}));
     let mut idle = served.connect();
-    idle.assert_served();
+    idle.assert_served("demo");
     let mut half = served.connect();
     half.write(b"{\"jsonrpc\"");
     half.stream.shutdown(Shutdown::Write).unwrap();

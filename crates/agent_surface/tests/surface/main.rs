@@ -9,9 +9,8 @@
 )]
 
 mod app;
-mod client;
+mod folder;
 mod killed;
-mod random;
 mod rule_1;
 mod strange;
 mod windowless;

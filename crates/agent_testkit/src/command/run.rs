@@ -9,10 +9,11 @@ use std::{
     },
 };
 
+use agent_test_support::Random;
+
 use crate::{
     case::{Case, Fault, SUFFIX},
     json, one,
-    random::Random,
 };
 
 use super::{known::Known, options::RunOptions, process, root, table};
@@ -107,7 +108,7 @@ pub(super) fn run(options: &RunOptions) -> Result<bool, String> {
         }
         None => (1, None),
     };
-    let mut random = seed.map(Random::new);
+    let mut random = seed.map(Random);
     for _ in 0..times {
         let mut round: Vec<Task<'_>> = Vec::new();
         for case in &cases {

@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use agent_test_support::Random;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -22,7 +23,6 @@ use crate::{
     fixture::Options,
     json as text,
     matching::{Variables, matches, substitute},
-    random::Random,
 };
 
 use connection::{Connection, Missing};
@@ -80,7 +80,7 @@ pub fn play(
         control: control.clone(),
         patience: options.step,
         status: options.status.clone(),
-        shake: options.shake.map(Random::new),
+        shake: options.shake.map(Random),
         secrets: Arc::new(Secrets::new(&case.never_on_the_wire)),
         connections: BTreeMap::new(),
         variables: Variables::new(),
@@ -153,7 +153,7 @@ impl Player {
         if let Some(random) = &mut self.shake
             && random.below(2) == 0
         {
-            let time = Duration::from_micros(random.below(8000));
+            let time = Duration::from_micros(random.below(8000) as u64);
             self.control.rest(time);
         }
     }

@@ -4,14 +4,11 @@ use agent_surface::{
     EventVerb, Limits, Surface, Tag,
     egui::{AgentResponse as _, AgentUi as _, AgentWidget as _},
 };
+use agent_test_support::{Client, Random, allow};
 use egui::{Id, TextEdit, Ui};
 
 use super::{Change, Kind, LEAKS, Leak, Plan, Shown, UNEXPOSED, World, converse};
-use crate::{
-    client::{Client, allow, folder},
-    random::Random,
-    windowless::Windowless,
-};
+use crate::{folder::folder, windowless::Windowless};
 
 /// What one world draws.
 struct Drawn {

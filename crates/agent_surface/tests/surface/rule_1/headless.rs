@@ -10,10 +10,8 @@ use agent_surface::{
 };
 
 use super::{Change, Kind, LEAKS, Leak, Plan, Shown, UNEXPOSED, World, converse};
-use crate::{
-    client::{Client, allow, folder},
-    random::Random,
-};
+use crate::folder::folder;
+use agent_test_support::{Client, Random, allow};
 
 /// What a world knows of its own widgets.
 struct Inner {

@@ -10,9 +10,8 @@ mod headless;
 
 use std::fmt::Write as _;
 
+use agent_test_support::{Client, Random};
 use serde_json::{Value, json};
-
-use crate::{client::Client, random::Random};
 
 /// What kind of widget an exposed node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,8 @@
+/// A folder that nobody else may look into, gone at the end.
+pub(crate) fn folder() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt as _;
+    tempfile::Builder::new()
+        .permissions(std::fs::Permissions::from_mode(0o700))
+        .tempdir()
+        .unwrap()
+}

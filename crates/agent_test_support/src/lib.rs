@@ -1,0 +1,35 @@
+//! What the tests and benchmarks of several crates share, and no app links: a connection as a
+//! script would make it, a job as a server would make it, dice that a seed repeats.
+//!
+//! Each part panics where a test should fail.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed expectation is a failed test"
+)]
+
+mod client;
+mod job;
+mod random;
+
+use std::time::{Duration, Instant};
+
+pub use self::{
+    client::{Client, limit, reason},
+    job::{allow, job},
+    random::Random,
+};
+
+/// Longer than anything here takes on the slowest machine.
+pub const LONG: Duration = Duration::from_secs(20);
+
+/// Waits until it is so.
+#[track_caller]
+pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < LONG, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
