@@ -4,10 +4,13 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
-use crate::verb::Verb;
+use crate::{
+    policy::{Confirmed, Connections, Pending, Policy, Question},
+    verb::Verb,
+};
 
 /// How a request reaches the app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,13 +106,20 @@ impl Decision {
     }
 }
 
-type Policy = dyn Fn(&Request) -> Decision + Send + Sync;
-
 /// A policy, ready to be asked. Asking it never waits, and never fails: a policy that panics
 /// has refused (where the app is built to unwind).
 #[derive(Clone)]
 pub struct AuthGate {
-    policy: Option<Arc<Policy>>,
+    policy: Option<Arc<dyn Policy>>,
+}
+
+/// A policy that is a predicate and no more.
+struct Predicate<F>(F);
+
+impl<F: Fn(&Request) -> Decision + Send + Sync + 'static> Policy for Predicate<F> {
+    fn check(&self, request: &Request) -> Decision {
+        (self.0)(request)
+    }
 }
 
 impl AuthGate {
@@ -121,8 +131,13 @@ impl AuthGate {
     /// Asks `policy`, from any thread and from several at once. It must be pure: no I/O, no
     /// prompt, no waiting. Anything it remembers is a snapshot in memory.
     pub fn serve(policy: impl Fn(&Request) -> Decision + Send + Sync + 'static) -> Self {
+        Self::of(Arc::new(Predicate(policy)))
+    }
+
+    /// Asks `policy`, and lets it know what comes of what it said.
+    pub fn of(policy: Arc<dyn Policy>) -> Self {
         Self {
-            policy: Some(Arc::new(policy)),
+            policy: Some(policy),
         }
     }
 
@@ -131,10 +146,60 @@ impl AuthGate {
     pub fn check(&self, request: &Request) -> Decision {
         match &self.policy {
             None => Decision::Deny(Reason::NoPolicy),
-            Some(policy) => catch_unwind(AssertUnwindSafe(|| policy(request)))
-                .unwrap_or(Decision::Deny(Reason::PolicyPanicked)),
+            Some(policy) => {
+                caught(|| policy.check(request)).unwrap_or(Decision::Deny(Reason::PolicyPanicked))
+            }
         }
     }
+
+    /// See [`Policy::met`].
+    pub fn met(&self, request: &Request) {
+        self.tell(|policy| policy.met(request));
+    }
+
+    /// See [`Policy::ask`]. `None`, nobody to ask: without an answer it is a no.
+    pub fn ask(&self, request: &Request) -> Option<Pending> {
+        let policy = self.policy.as_ref()?;
+        caught(|| policy.ask(request)).flatten()
+    }
+
+    /// See [`Policy::confirm`].
+    pub fn confirm(&self, question: &Question) -> Confirmed {
+        self.policy
+            .as_ref()
+            .and_then(|policy| caught(|| policy.confirm(question)))
+            .unwrap_or(Confirmed::No)
+    }
+
+    /// See [`Policy::acting`].
+    pub fn acting(&self, request: &Request) {
+        self.tell(|policy| policy.acting(request));
+    }
+
+    /// See [`Policy::done`].
+    pub fn done(&self, request: &Request, outcome: &'static str) {
+        self.tell(|policy| policy.done(request, outcome));
+    }
+
+    /// See [`Policy::gone`].
+    pub fn gone(&self, connection: u64) {
+        self.tell(|policy| policy.gone(connection));
+    }
+
+    /// See [`Policy::attach`].
+    pub fn attach(&self, server: Weak<dyn Connections>) {
+        self.tell(|policy| policy.attach(server));
+    }
+
+    fn tell(&self, what: impl FnOnce(&dyn Policy)) {
+        if let Some(policy) = &self.policy {
+            let _ = caught(|| what(policy.as_ref()));
+        }
+    }
+}
+
+fn caught<T>(ask: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(ask)).ok()
 }
 
 impl std::fmt::Debug for AuthGate {

@@ -1,0 +1,108 @@
+//! What an app's policy may do besides saying yes or no: see who comes, put questions to the
+//! user, hear what was done, and take a leave back from those who have it.
+
+use std::{sync::Weak, time::Duration};
+
+use crate::{
+    authorise::Action,
+    gate::{Decision, Request},
+};
+
+/// A policy behind the gate. Only [`check`](Self::check) has to be there: that alone is a
+/// predicate, and [`AuthGate::serve`](crate::AuthGate::serve) makes one of a closure.
+pub trait Policy: Send + Sync + 'static {
+    /// What becomes of a request. Any thread, the UI thread among them, and several at once:
+    /// no I/O, no prompt, no waiting.
+    fn check(&self, request: &Request) -> Decision;
+
+    /// The first request of a connection is about to be judged: the moment to find out who it
+    /// is. On the thread of that connection, which holds nobody else up: it may read files.
+    fn met(&self, request: &Request) {
+        let _ = request;
+    }
+
+    /// The gate said [`Decision::Ask`]: put the question, if it isn't open already. On the
+    /// thread of that connection; never waits for the answer. `None`: there is nobody to ask.
+    fn ask(&self, request: &Request) -> Option<Pending> {
+        let _ = request;
+        None
+    }
+
+    /// An action that everything else allows, on a node whose mark says that the user confirms
+    /// it each time. A yes is used up by this. On the UI thread, in the turn of the action;
+    /// never waits.
+    fn confirm(&self, question: &Question) -> Confirmed {
+        let _ = question;
+        Confirmed::No
+    }
+
+    /// An action is about to be performed. On the UI thread; never waits.
+    fn acting(&self, request: &Request) {
+        let _ = request;
+    }
+
+    /// What came of a request, as the wire's word for the outcome or for the reason of the
+    /// error. Of an action on the UI thread, of others on any; never waits.
+    fn done(&self, request: &Request, outcome: &'static str) {
+        let _ = (request, outcome);
+    }
+
+    /// A connection has ended that [`met`](Self::met) has seen. Any thread; never waits.
+    fn gone(&self, connection: u64) {
+        let _ = connection;
+    }
+
+    /// Who serves the connections that this policy judges. Once, before the first of them.
+    fn attach(&self, server: Weak<dyn Connections>) {
+        let _ = server;
+    }
+}
+
+/// What a policy can do to the connections that it has judged.
+pub trait Connections: Send + Sync {
+    /// Refuses these from here on, for as long as they stay connected: when this returns,
+    /// nothing of theirs that had not begun on the UI thread will begin, their subscriptions
+    /// have ended, and nothing more is pushed to them. Any thread; never waits.
+    fn revoke(&self, which: &dyn Fn(u64) -> bool);
+
+    /// The answer to a question has come: what is held back for it is judged again. Any thread;
+    /// never waits.
+    fn answered(&self, which: &dyn Fn(u64) -> bool);
+}
+
+/// The user is being asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// When it makes sense to come back.
+    pub retry_after: Duration,
+    /// How long the request may be held back for the answer, instead of sending its client away
+    /// at once. Zero: not at all.
+    pub hold: Duration,
+}
+
+/// A question about one action on one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Who asks.
+    pub request: Request,
+    /// The window it is in, by the name that is shown: empty where it has none.
+    pub window: String,
+    /// Which node, by its id.
+    pub node: String,
+    /// Its name.
+    pub name: String,
+    /// What would be done, with its parameters.
+    pub action: Action,
+    /// Stands for what the user sees there: the node's name and state, and every exposed text of
+    /// its window. A yes is for what was seen when the question was put.
+    pub seen: u64,
+}
+
+/// What the user says to a [`Question`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    /// Do it, this once.
+    Yes,
+    /// No; or not answered yet.
+    No,
+}
