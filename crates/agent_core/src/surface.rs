@@ -364,6 +364,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             verb,
             role: shown.role,
             revision: self.revision,
+            cause: None,
         };
         let mut events = Vec::new();
         let mut told: HashSet<(K, EventVerb)> = HashSet::new();

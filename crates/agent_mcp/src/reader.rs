@@ -258,6 +258,10 @@ impl Reader<'_> {
             .window()
             .is_some_and(|window| shared.backend.has_window(window));
         let deadline = now + Duration::from_millis(args.timeout_ms());
+        let name = verb
+            .acts()
+            .then(|| to_wire::request_name(&request.id))
+            .flatten();
         let max = shared.limits.requests_in_flight;
         let taken = connection
             .outbox
@@ -285,6 +289,7 @@ impl Reader<'_> {
         let to = connection.clone();
         shared.backend.submit(Job {
             call,
+            name,
             request: asked,
             gate: shared.gate.clone(),
             view: agent_core::View {
