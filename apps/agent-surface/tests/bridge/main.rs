@@ -9,6 +9,7 @@
     reason = "a test that fails says so by panicking"
 )]
 
+mod events;
 mod support;
 mod tests;
 mod tokens;
