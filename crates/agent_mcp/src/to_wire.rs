@@ -279,7 +279,6 @@ fn failure(verb: Verb, fault: Fault) -> Failure {
             Reason::Internal,
             "the app is closing, and has not finished this",
         ),
-        Fault::NotArmed => Failure::not_armed(),
     }
 }
 

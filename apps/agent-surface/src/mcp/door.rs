@@ -187,8 +187,8 @@ impl Door for Bridge {
         }
     }
 
-    fn tools(&self) -> Vec<Tool> {
-        self.tools.clone()
+    fn tools(&self) -> &[Tool] {
+        &self.tools
     }
 
     fn has_apps(&self) -> bool {

@@ -72,7 +72,7 @@ pub trait Door: Send + Sync + 'static {
     fn about(&self) -> About;
 
     /// The tools, the same for everyone.
-    fn tools(&self) -> Vec<Tool>;
+    fn tools(&self) -> &[Tool];
 
     /// Performs a call. Refusals are results too, for the model to read.
     fn call(&self, call: ToolCall) -> impl Future<Output = CallToolResult> + Send;
@@ -170,7 +170,7 @@ impl<D: Door> ServerHandler for Handler<D> {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.door.tools()))
+        Ok(ListToolsResult::with_all_items(self.door.tools().to_vec()))
     }
 
     async fn call_tool(

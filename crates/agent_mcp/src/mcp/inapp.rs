@@ -146,9 +146,9 @@ impl Door for Calls {
         }
     }
 
-    fn tools(&self) -> Vec<Tool> {
+    fn tools(&self) -> &[Tool] {
         static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
-        TOOLS.get_or_init(tools).clone()
+        TOOLS.get_or_init(tools)
     }
 
     fn has_apps(&self) -> bool {

@@ -7,6 +7,7 @@ use agent_wire::{
     words::{INCLUDE_STATE, INCLUDE_VALUE},
 };
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{
@@ -118,7 +119,7 @@ impl Asked {
     fn result(&self, result: &Value, app: Option<&str>) -> Said {
         let as_json = || Said::yes(json_text(result));
         if result.get("outcome").is_some() {
-            return match serde_json::from_value::<Acted>(result.clone()) {
+            return match Acted::deserialize(result) {
                 Ok(acted) => self.acted(&acted),
                 Err(_) => Said::no(json_text(result)),
             };
@@ -127,16 +128,15 @@ impl Asked {
             return as_json();
         }
         match self.verb.name {
-            DESCRIBE if result.get("nodes").is_some() => {
-                serde_json::from_value::<Described>(result.clone()).map_or_else(
+            DESCRIBE if result.get("nodes").is_some() => Described::deserialize(result)
+                .map_or_else(
                     |_| as_json(),
                     |described| {
                         let offscreen = self.states;
                         Said::yes(outline(&described, Shown { app, offscreen }))
                     },
-                )
-            }
-            "get_text" => serde_json::from_value::<Text>(result.clone())
+                ),
+            "get_text" => Text::deserialize(result)
                 .map_or_else(|_| as_json(), |text| Said::yes(text_read(&text))),
             "poll_events" => {
                 let mut polled = result.clone();

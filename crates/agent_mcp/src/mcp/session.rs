@@ -16,7 +16,7 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage, serve_directly},
     transport::Transport,
 };
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use tokio::{
     runtime,
@@ -280,7 +280,7 @@ fn meta_fits(params: &Value) -> bool {
     let Some(meta) = params.get("_meta") else {
         return true;
     };
-    let Ok(meta) = serde_json::from_value::<RequestMetaObject>(meta.clone()) else {
+    let Ok(meta) = RequestMetaObject::deserialize(meta) else {
         return false;
     };
     match meta.protocol_version() {
