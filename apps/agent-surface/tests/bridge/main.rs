@@ -10,6 +10,7 @@
 )]
 
 mod events;
+mod peer;
 mod support;
 mod tests;
 mod tokens;
