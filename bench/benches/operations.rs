@@ -58,6 +58,13 @@ mod headless {
         time(bencher, headless_app::serve(n), Ask::SetText);
     }
 
+    /// From a change of the app's to the line on a subscriber's socket, and what it takes to make
+    /// one.
+    #[divan::bench(args = sizes())]
+    fn told(bencher: Bencher<'_, '_>, n: usize) {
+        time(bencher, headless_app::serve(n), Ask::Told);
+    }
+
     /// The part of `describe_ui` that is done on the UI thread, alone.
     #[divan::bench(args = sizes())]
     fn describe_on_ui_thread(bencher: Bencher<'_, '_>, n: usize) {

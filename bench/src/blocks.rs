@@ -57,16 +57,20 @@ impl Blocks {
     /// rounds.
     pub fn ratio_to(&self, other: &Self) -> f64 {
         let of_round = |(ours, theirs): (&Duration, &Duration)| ours.div_duration_f64(*theirs);
-        let mut ratios: Vec<f64> = self.took.iter().zip(&other.took).map(of_round).collect();
-        ratios.sort_by(f64::total_cmp);
-        ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)
+        let ratios = self.took.iter().zip(&other.took).map(of_round);
+        median_of(ratios.collect()).unwrap_or(f64::NAN)
     }
 }
 
-fn median(times: &[Duration]) -> Option<Duration> {
+pub(crate) fn median(times: &[Duration]) -> Option<Duration> {
     let mut times = times.to_vec();
     times.sort();
     times.get(times.len() / 2).copied()
+}
+
+pub(crate) fn median_of(mut ratios: Vec<f64>) -> Option<f64> {
+    ratios.sort_by(f64::total_cmp);
+    ratios.get(ratios.len() / 2).copied()
 }
 
 /// Times each `(app, ask)`, `app` being an index of `apps`; answers them in the same order.

@@ -5,7 +5,9 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
+        mpsc::Sender,
     },
+    time::Instant,
 };
 
 use agent_headless::{Headless, Kind, Tree, Widget};
@@ -31,10 +33,15 @@ pub fn open_window(tree: &mut Tree, n: usize, clicks: &Arc<AtomicUsize>) {
                 }
             })
     });
-    let fields = FIELDS
-        .iter()
-        .enumerate()
-        .map(|(number, id)| Widget::text_field(format!("Field {number}")).tag(*id));
+    let fields = FIELDS.iter().enumerate().map(|(number, id)| {
+        let field = Widget::text_field(format!("Field {number}")).tag(*id);
+        // One has a name, for the app to write to.
+        if number == 0 {
+            field.named("noticed")
+        } else {
+            field
+        }
+    });
     let rows = (EXPOSED..n).map(|row| Widget::words(format!("Row {row}")));
     let window = Widget::window("Bench")
         .tag("main")
@@ -59,7 +66,18 @@ pub fn serve(n: usize) -> io::Result<Served> {
         .at(folder.socket())
         .serve()
         .map_err(io::Error::other)?;
-    Ok(Served::new(folder, ui, clicks, (surface, app)))
+    let (handle, changes) = (app.handle(), AtomicUsize::new(0));
+    let change = move |noted: Sender<Instant>| {
+        let number = changes.fetch_add(1, Ordering::Relaxed);
+        handle.post(move |tree| {
+            // Nobody listens any more if the client has failed.
+            let _ = noted.send(Instant::now());
+            if let Some(field) = tree.find("noticed") {
+                tree.set_text(field, format!("change {number}"));
+            }
+        });
+    };
+    Ok(Served::new(folder, ui, clicks, (surface, app)).changing(Box::new(change)))
 }
 
 /// The ping-pong with a UI thread that is woken as the headless backend's is. It has no window, so

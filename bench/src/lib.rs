@@ -7,6 +7,7 @@
 //! | [`served`] | an app, or the ping-pong, with one client connected |
 //! | [`thread_clock`] | how long one thread has run |
 //! | [`blocks`] | several things timed in turns, so that a noisy machine is noisy to all of them |
+//! | [`events`] | events through many subscriptions, and a bare bounded channel |
 //! | [`instructions`] | what an egui frame costs, counted by callgrind |
 //! | [`table`] | all of it in one table, with what is required |
 //!
@@ -16,6 +17,7 @@
 
 pub mod blocks;
 pub mod egui_app;
+pub mod events;
 pub mod headless_app;
 pub mod instructions;
 #[path = "../pingpong.rs"]

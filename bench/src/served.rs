@@ -9,6 +9,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
+        mpsc::{Sender, channel},
     },
     time::{Duration, Instant},
 };
@@ -29,7 +30,13 @@ pub enum Ask {
     Click,
     /// `set_text` of a field, always a different text.
     SetText,
+    /// Nothing, but to be told: the app changes a field by itself, and the line of a subscriber
+    /// who has events pushed is waited for, from the change on. Headless only.
+    Told,
 }
+
+/// How an app changes a field by itself on its UI thread, where the time is noted.
+pub(crate) type Change = Box<dyn Fn(Sender<Instant>)>;
 
 /// An app, or the ping-pong, and its client.
 pub struct Served {
@@ -39,6 +46,9 @@ pub struct Served {
     clicks: Arc<AtomicUsize>,
     /// Of the field that is written to.
     version: Option<u64>,
+    change: Option<Change>,
+    /// The client is told of changes.
+    listens: bool,
     /// The app and what serves it, to be dropped.
     _app: Box<dyn Any>,
     folder: Folder,
@@ -56,9 +66,16 @@ impl Served {
             ui,
             clicks,
             version: None,
+            change: None,
+            listens: false,
             _app: Box::new(app),
             folder,
         }
+    }
+
+    pub(crate) fn changing(mut self, change: Change) -> Self {
+        self.change = Some(change);
+        self
     }
 
     /// Asks, connecting the client if it is not yet, and answers how long it took until the
@@ -68,6 +85,7 @@ impl Served {
     /// If the connection broke, or the reply is not that of a request that was carried out.
     pub fn ask(&mut self, what: Ask) -> io::Result<Duration> {
         let line = match what {
+            Ask::Told => return self.told(),
             Ask::Back | Ask::Click => request("click", json!({"id": "button-7"})),
             Ask::Describe => request("describe_ui", json!({})),
             Ask::SetText => {
@@ -98,11 +116,33 @@ impl Served {
                 self.version = reply["result"]["version"].as_u64();
                 allowed(&reply) && self.version.is_some()
             }
+            Ask::Told => false,
         };
         match done {
             true => Ok(took),
             false => Err(unexpected(&reply)),
         }
+    }
+
+    fn told(&mut self) -> io::Result<Duration> {
+        if !self.listens {
+            let line = request("subscribe", json!({"verb": "changed", "push": true}));
+            let (reply, _) = self.client()?.ask(&line)?;
+            if !parse(&reply)?["result"]["subscription"].is_string() {
+                return Err(unexpected(&reply));
+            }
+            self.listens = true;
+        }
+        let (noted, changed) = channel();
+        let change = self.change.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        change(noted);
+        let (line, read) = self.client()?.read()?;
+        let event = parse(&line)?;
+        if event["params"]["verb"] != "changed" {
+            return Err(unexpected(&line));
+        }
+        let changed = changed.recv().map_err(io::Error::other)?;
+        Ok(read.duration_since(changed))
     }
 
     fn client(&mut self) -> io::Result<&mut Client> {
@@ -185,11 +225,17 @@ impl Client {
     }
 
     fn ask(&mut self, line: &str) -> io::Result<(String, Duration)> {
-        let mut reply = String::with_capacity(16 * 1024);
         let begun = Instant::now();
         self.writer.write_all(line.as_bytes())?;
-        self.reader.read_line(&mut reply)?;
-        Ok((reply, begun.elapsed()))
+        let (reply, read) = self.read()?;
+        Ok((reply, read.duration_since(begun)))
+    }
+
+    /// The next line, and when it was there.
+    fn read(&mut self) -> io::Result<(String, Instant)> {
+        let mut line = String::with_capacity(16 * 1024);
+        self.reader.read_line(&mut line)?;
+        Ok((line, Instant::now()))
     }
 }
 

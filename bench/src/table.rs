@@ -3,8 +3,9 @@
 use std::{fmt, io, path::Path, time::Duration};
 
 use crate::{
-    blocks::{Blocks, Effort, in_turns},
+    blocks::{Blocks, Effort, in_turns, median, median_of},
     egui_app::{self, Mode},
+    events::{self, SUBSCRIPTIONS, Told},
     headless_app, instructions,
     served::{Ask, Served},
 };
@@ -20,6 +21,8 @@ pub struct Plan {
     pub egui: Effort,
     /// How long it is watched whether an idle app's UI thread wakes.
     pub idle: Duration,
+    /// How many events are told to many, and how often over.
+    pub events: (usize, usize),
     /// The numbers of widgets for which instructions are counted.
     pub counted: &'static [usize],
 }
@@ -34,6 +37,7 @@ impl Plan {
             ..Effort::FULL
         },
         idle: Duration::from_secs(3),
+        events: (1_000_000, 5),
         counted: &[1_000, 10_000],
     };
     /// To see that it works.
@@ -42,6 +46,7 @@ impl Plan {
         headless: Effort::SMOKE,
         egui: Effort::SMOKE,
         idle: Duration::from_millis(1),
+        events: (1_000, 1),
         counted: &[],
     };
 }
@@ -148,6 +153,9 @@ pub fn measure(plan: &Plan, egui_frames: &Path, said: impl Fn(&str)) -> io::Resu
         rows.extend(toolkit.idle(plan)?);
         rows.extend(toolkit.requests(plan)?);
     }
+    said("events");
+    rows.push(notice(plan)?);
+    rows.extend(many_who_listen(plan)?);
     said("egui frames in instructions");
     rows.extend(frames(plan, egui_frames)?);
     Ok(rows)
@@ -316,7 +324,73 @@ fn name(ask: Ask) -> &'static str {
         Ask::Describe => "`describe_ui`",
         Ask::Click => "`click`",
         Ask::SetText => "`set_text`",
+        Ask::Told => "the app's change, to the line",
     }
+}
+
+/// How long it takes from a change on the UI thread to the line on a subscriber's socket.
+fn notice(plan: &Plan) -> io::Result<Row> {
+    let n = plan.sizes[SMALL];
+    let mut apps = [headless_app::ping_pong(n)?, headless_app::serve(n)?];
+    let asks = [(0, Ask::Back), (1, Ask::Told)];
+    let all = in_turns(&mut apps, &asks, plan.headless)?;
+    let [back, told] = all.as_slice() else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    Ok(Row {
+        what: format!(
+            "headless: a change of the app's, to the line on a subscriber's socket, among {}",
+            number_of(n)
+        ),
+        cost: cost(told),
+        beside: "the ping-pong".to_owned(),
+        its_cost: cost(back),
+        ratio: Some(told.ratio_to(back)),
+        required: Required::AtMost(2.0),
+    })
+}
+
+/// What it costs to tell many, an event and a delivery, beside what a channel costs.
+fn many_who_listen(plan: &Plan) -> io::Result<[Row; 2]> {
+    let (count, rounds) = plan.events;
+    let mut hub = Vec::new();
+    let mut channel = Vec::new();
+    for _ in 0..rounds {
+        hub.push(events::through_hub(count)?);
+        channel.push(events::through_channel(count)?);
+    }
+    let each = |told: &Told, of: u64| told.took.div_f64(of.max(1) as f64);
+    let of_event = |told: &Told| each(told, count as u64);
+    let of_delivery = |told: &Told| each(told, told.matched);
+    let row = |what: String, ours: &dyn Fn(&Told) -> Duration| {
+        let its: Vec<Duration> = channel.iter().map(of_event).collect();
+        let ours: Vec<Duration> = hub.iter().map(ours).collect();
+        let ratio = |(ours, its): (&Duration, &Duration)| ours.div_duration_f64(*its);
+        let ratios = ours.iter().zip(&its).map(ratio);
+        Row {
+            what,
+            cost: rate(median(&ours).unwrap_or_default()),
+            beside: "a message through a bounded channel".to_owned(),
+            its_cost: rate(median(&its).unwrap_or_default()),
+            ratio: median_of(ratios.collect()),
+            required: Required::Nothing,
+        }
+    };
+    let heard: u64 = hub.iter().map(|told| told.matched).sum();
+    let heard = heard as f64 / (rounds * count).max(1) as f64;
+    Ok([
+        row(
+            format!(
+                "events: one of {} to {SUBSCRIPTIONS} subscriptions, {heard:.0} of which it is for",
+                number_of(count)
+            ),
+            &of_event,
+        ),
+        row(
+            "events: the same, for each that it is for".to_owned(),
+            &of_delivery,
+        ),
+    ])
 }
 
 /// What one frame costs while nobody is there, and while it serves somebody.
@@ -391,6 +465,12 @@ fn cost(blocks: &Blocks) -> String {
     }
 }
 
+/// The time of each, and how many that is in a second.
+fn rate(each: Duration) -> String {
+    let in_a_second = 1e-6 / each.as_secs_f64().max(f64::MIN_POSITIVE);
+    format!("{} ns; {in_a_second:.2} M/s", each.as_nanos())
+}
+
 fn time(time: Duration) -> String {
     let us = time.as_secs_f64() * 1e6;
     match us {
@@ -405,6 +485,6 @@ fn time(time: Duration) -> String {
 fn number_of(n: usize) -> String {
     match (n / 1_000, n % 1_000) {
         (0, rest) => rest.to_string(),
-        (thousands, rest) => format!("{thousands},{rest:03}"),
+        (thousands, rest) => format!("{},{rest:03}", number_of(thousands)),
     }
 }

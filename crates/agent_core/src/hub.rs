@@ -38,7 +38,12 @@ struct Subscription {
     connection: u64,
     filter: Filter,
     queue: VecDeque<Arc<Event>>,
+    /// What the queue holds, beside what it replays.
     most: usize,
+    /// How many replayed events are still in the queue, at most.
+    replayed: usize,
+    /// The windows of which the queue says that something changed in them.
+    changed: Vec<Arc<str>>,
     dropped: u64,
     push: bool,
     /// Its window is gone: it hears nothing more, and what it has heard can still be fetched.
@@ -51,21 +56,29 @@ impl Subscription {
         if self.over || !self.filter.lets_through(event) {
             return false;
         }
-        // That something changed is said once until it is heard.
-        let pending = |queued: &Arc<Event>| {
-            queued.verb == EventVerb::UiChanged && queued.source == event.source
-        };
-        if event.verb == EventVerb::UiChanged && self.queue.iter().any(pending) {
-            return false;
+        if event.verb == EventVerb::UiChanged {
+            // That something changed is said once until it is heard.
+            if self.changed.contains(&event.source) {
+                return false;
+            }
+            self.changed.push(event.source.clone());
         }
-        if self.queue.len() == self.most {
-            self.queue.pop_front();
-            self.dropped += 1;
+        if self.queue.len() >= self.most + self.replayed {
+            self.dropped += u64::from(self.take().is_some());
         }
         self.queue.push_back(event.clone());
         self.over = event.verb == EventVerb::WindowClosed
             && self.filter.node.as_ref() == Some(&event.source);
         true
+    }
+
+    /// The oldest event, which is not queued any more.
+    fn take(&mut self) -> Option<Arc<Event>> {
+        let oldest = self.queue.pop_front()?;
+        if oldest.verb == EventVerb::UiChanged {
+            self.changed.retain(|window| *window != oldest.source);
+        }
+        Some(oldest)
     }
 }
 
@@ -122,37 +135,37 @@ impl Hub {
         }
     }
 
-    /// Takes in the events of one turn, and numbers them. Costs, an event, a look at each subscription's filter;
-    /// never waits for anybody who listens.
+    /// Takes in the events of one turn, and numbers them. Costs, an event, a look at each
+    /// subscription's filter; never waits for anybody who listens.
     pub fn emit(&mut self, events: &mut [Event]) -> Vec<Touched> {
-        let mut touched = Vec::new();
-        for event in events {
+        let number = |event: &mut Event| {
             event.seq = self.next;
             self.next += 1;
-            let logged = Arc::new(event.clone());
-            for (id, subscription) in &mut self.subscriptions {
-                if subscription.hear(&logged) {
-                    let (connection, push) = (subscription.connection, subscription.push);
-                    let id = *id;
-                    let new = Touched {
-                        connection,
-                        id,
-                        push,
-                    };
-                    if !touched.contains(&new) {
-                        touched.push(new);
-                    }
-                }
+            Arc::new(event.clone())
+        };
+        let new: Vec<Arc<Event>> = events.iter_mut().map(number).collect();
+        let mut touched = Vec::new();
+        for (id, subscription) in &mut self.subscriptions {
+            let heard = new.iter().filter(|event| subscription.hear(event));
+            if heard.count() > 0 {
+                touched.push(Touched {
+                    connection: subscription.connection,
+                    id: *id,
+                    push: subscription.push,
+                });
             }
+        }
+        for event in new {
             if self.log.len() == self.kept {
                 self.log.pop_front();
             }
-            self.log.push_back(logged);
+            self.log.push_back(event);
         }
         touched
     }
 
-    /// Begins to listen, from the event numbered `from` on if that is given.
+    /// Begins to listen, from the event numbered `from` on if that is given. The queue holds `most`
+    /// events, beside those that are replayed.
     pub fn subscribe(
         &mut self,
         connection: u64,
@@ -167,6 +180,8 @@ impl Hub {
             filter,
             queue: VecDeque::new(),
             most,
+            replayed: 0,
+            changed: Vec::new(),
             dropped: 0,
             push,
             over: false,
@@ -174,10 +189,14 @@ impl Hub {
         let mut gap = false;
         if let Some(from) = from {
             let oldest = self.log.front().map_or(self.next, |logged| logged.seq);
-            gap = from < oldest;
+            // A number that was never given out is from another run, whose events are gone.
+            gap = from.max(1) < oldest || from > self.next;
+            // All that is kept, however much: what is lost is told by `gap` alone.
+            subscription.replayed = self.log.len();
             for logged in self.log.iter().filter(|logged| logged.seq >= from) {
                 subscription.hear(logged);
             }
+            subscription.replayed = subscription.queue.len();
         }
         self.subscriptions.insert(self.last_id, subscription);
         Subscribed {
@@ -192,7 +211,8 @@ impl Hub {
         let next = self.next;
         let subscription = self.owned(connection, id)?;
         let count = most.min(subscription.queue.len());
-        let events: Vec<Arc<Event>> = subscription.queue.drain(..count).collect();
+        let events: Vec<Arc<Event>> = (0..count).map_while(|_| subscription.take()).collect();
+        subscription.replayed = subscription.replayed.saturating_sub(count);
         let dropped = std::mem::take(&mut subscription.dropped);
         let next = subscription.queue.front().map_or(next, |logged| logged.seq);
         Some(Polled {

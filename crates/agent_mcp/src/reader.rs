@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{Answer, Channel, Decision, Filter, Job, ReplyTo, Scope, Verb};
+use agent_core::{Answer, Channel, Decision, Job, ReplyTo, Scope, Verb};
 use agent_wire::{
     Args, Failure, Line, LineSplitter, Piece, Reason, Request, RequestId, Unsubscribed, error_line,
     limits::names, parse_line, result_line,
@@ -22,7 +22,7 @@ use crate::{
     connection::Connection,
     from_wire,
     outbox::{Access, Ending, NotTaken},
-    server::{Shared, no_subscription},
+    server::{Listens, Shared, no_subscription},
     sync::lock,
     to_wire,
 };
@@ -285,11 +285,10 @@ impl<'a> Reader<'a> {
                 most: most.min(agent_wire::limits::SUBSCRIPTION_QUEUE),
                 push: args.boolean("push") == Some(true),
                 from: args.integer("from"),
-                shared: shared.clone(),
             }
         });
         let charge = shared.budget.charge(bytes);
-        let to = connection.clone();
+        let (to, told) = (connection.clone(), shared.clone());
         shared.backend.submit(Job {
             call,
             name,
@@ -308,11 +307,8 @@ impl<'a> Reader<'a> {
                     permit.spend();
                 }
                 match (answer, listens) {
-                    (Answer::Heard { revision }, Some(it)) => {
-                        let made = it
-                            .shared
-                            .subscribe(&to, it.filter, it.most, it.push, it.from);
-                        to.subscribed(taken.serial, made, revision);
+                    (Answer::Heard { revision }, Some(listens)) => {
+                        told.subscribe(&to, listens, taken.serial, revision);
                     }
                     (answer, _) => to.answer(taken.serial, answer),
                 }
@@ -485,15 +481,6 @@ fn in_flight_already() -> Failure {
         Reason::InvalidRequest,
         "a request with this `id` is in flight already; give each its own",
     )
-}
-
-/// What a subscription will be made of, when its turn comes.
-struct Listens {
-    filter: Filter,
-    most: usize,
-    push: bool,
-    from: Option<u64>,
-    shared: Arc<Shared>,
 }
 
 fn not_taken((_, why): (RequestId, NotTaken)) -> Failure {

@@ -13,9 +13,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use agent_core::{
-    AuthGate, Backend, Event, Filter, Hub, Peer, Subscribed, Touched, Verb, check_id,
-};
+use agent_core::{AuthGate, Backend, Event, Filter, Hub, Peer, Touched, Verb, check_id};
 use agent_wire::{Failure, Hello, ParamError, RequestId, VERBS, error_line, limits::names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -376,24 +374,34 @@ impl Shared {
         }
     }
 
-    /// Begins a subscription, on the UI thread: it hears all that happens from here on.
+    /// Begins a subscription, on the UI thread: it hears all that happens from here on. Its reply
+    /// is to the request of this serial number, at this revision.
     pub(crate) fn subscribe(
         &self,
         connection: &Connection,
-        filter: Filter,
-        most: usize,
-        push: bool,
-        from: Option<u64>,
-    ) -> Subscribed {
+        listens: Listens,
+        serial: u64,
+        revision: u64,
+    ) {
+        let Listens {
+            filter,
+            most,
+            push,
+            from,
+        } = listens;
         let mut hub = lock(&self.hub);
         let made = hub.subscribe(connection.id, filter, most, push, from);
         self.backend.set_listeners(hub.len());
         let replays = push && hub.has_news(connection.id, made.id) == Some(true);
         drop(hub);
+        // Whoever revokes or forgets a connection marks it first, and ends its subscriptions then.
+        if connection.outbox.access() == Access::Revoked {
+            self.unsubscribe(connection.id, None);
+        }
+        connection.subscribed(serial, made, revision);
         if replays {
             connection.outbox.news(made.id, true);
         }
-        made
     }
 
     /// Ends one subscription of a connection, or all. Answers whether there was any.
@@ -496,11 +504,11 @@ impl Shared {
     /// A connection is over.
     pub(crate) fn forget(&self, connection: &Connection) {
         lock(&self.connections).by_id.remove(&connection.id);
-        self.unsubscribe(connection.id, None);
         // From now on it is not counted, also if a revocation comes at the same time.
         if connection.outbox.revoke().0 == Access::Admitted {
             self.count_admitted(-1);
         }
+        self.unsubscribe(connection.id, None);
         self.backend.purge();
     }
 
@@ -541,6 +549,17 @@ impl Shared {
             armed: self.app.armed().into_iter().map(Into::into).collect(),
         }
     }
+}
+
+/// What a client wants to be told of, and how.
+#[derive(Debug)]
+pub(crate) struct Listens {
+    pub(crate) filter: Filter,
+    /// How many events its queue holds.
+    pub(crate) most: usize,
+    pub(crate) push: bool,
+    /// The number of the event to begin with.
+    pub(crate) from: Option<u64>,
 }
 
 /// A subscription that this connection doesn't have.

@@ -103,10 +103,13 @@ pub(crate) fn polled(id: &RequestId, connection: u64, polled: &Polled) -> Vec<u8
 /// What a subscription has heard, as notifications.
 pub(crate) fn pushed(connection: u64, subscription: u64, polled: &Polled) -> Vec<u8> {
     let mut lines = Vec::new();
+    // What was dropped was older than all that is left.
+    let mut dropped = polled.dropped;
     for it in &polled.events {
         let pushed = Pushed {
             subscription: name(subscription),
             event: heard(it, connection),
+            dropped: std::mem::take(&mut dropped),
         };
         lines.extend(notification_line("event", &pushed));
     }

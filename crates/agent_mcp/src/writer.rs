@@ -43,6 +43,15 @@ impl Drop for EndOnDrop<'_> {
 /// buffer.
 fn lines(connection: &Connection, shared: &Shared, batch: Batch) -> Vec<u8> {
     let mut lines = Vec::new();
+    let mut replies = batch.replies;
+    if !batch.news.is_empty() {
+        // The name of a subscription is told before its events.
+        let (made, others) = replies
+            .into_iter()
+            .partition(|reply| matches!(reply, Reply::Subscribed(..)));
+        add(connection, shared, made, &mut lines);
+        replies = others;
+    }
     for subscription in batch.news {
         // At most what its queue holds: what comes meanwhile is news again.
         let polled = lock(&shared.hub).poll(connection.id, subscription, usize::MAX);
@@ -50,7 +59,12 @@ fn lines(connection: &Connection, shared: &Shared, batch: Batch) -> Vec<u8> {
             lines.extend(to_wire::pushed(connection.id, subscription, &polled));
         }
     }
-    for reply in batch.replies {
+    add(connection, shared, replies, &mut lines);
+    lines
+}
+
+fn add(connection: &Connection, shared: &Shared, replies: Vec<Reply>, lines: &mut Vec<u8>) {
+    for reply in replies {
         let line = match reply {
             Reply::Line(line) => Some(line),
             Reply::Failed(id, line) => connection.divert(&id, line),
@@ -68,12 +82,11 @@ fn lines(connection: &Connection, shared: &Shared, batch: Batch) -> Vec<u8> {
         };
         let Some(line) = line else { continue };
         if lines.is_empty() {
-            lines = line;
+            *lines = line;
         } else {
             lines.extend_from_slice(&line);
         }
     }
-    lines
 }
 
 /// `false`: the client is gone, or has read nothing for too long.

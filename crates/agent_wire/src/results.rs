@@ -146,6 +146,13 @@ pub struct Pushed {
     /// The event.
     #[serde(flatten)]
     pub event: Event,
+    /// How many before it were dropped, because the client read too slowly.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The reply to `unsubscribe`: that it is done.

@@ -89,6 +89,30 @@ fn what_the_log_holds_is_replayed_and_a_gap_is_told() {
     );
     assert!(hub.subscribe(1, Filter::default(), 10, false, Some(1)).gap);
     assert!(!hub.subscribe(1, Filter::default(), 10, false, Some(5)).gap);
+    let of_another_run = hub.subscribe(1, Filter::default(), 10, false, Some(6));
+    assert!(of_another_run.gap);
+    let mut young = Hub::new(3);
+    young.emit(&mut ["a"].map(clicked));
+    assert!(
+        !young
+            .subscribe(1, Filter::default(), 10, false, Some(0))
+            .gap
+    );
+}
+
+#[test]
+fn a_replay_is_whole_however_short_the_queue_and_then_the_queue_is_short() {
+    let mut hub = Hub::new(10);
+    hub.emit(&mut ["a", "b", "c", "d"].map(clicked));
+    let id = hub.subscribe(1, Filter::default(), 2, false, Some(1)).id;
+    hub.emit(&mut ["e", "f"].map(clicked));
+    assert_eq!(hub.poll(1, id, 3).unwrap().events.len(), 3);
+    // One of the replayed is left, and the queue's own two.
+    hub.emit(&mut [clicked("g")]);
+    let polled = hub.poll(1, id, usize::MAX).unwrap();
+    assert_eq!((polled.events.len(), polled.dropped), (3, 1));
+    hub.emit(&mut ["h", "i", "j"].map(clicked));
+    assert_eq!(heard(&mut hub, id), ["i clicked", "j clicked"]);
 }
 
 #[test]
@@ -100,6 +124,10 @@ fn that_something_changed_is_said_once_until_it_is_heard() {
     assert_eq!(heard(&mut hub, id), ["main ui_changed"]);
     hub.emit(&mut [changed()]);
     assert_eq!(heard(&mut hub, id), ["main ui_changed"]);
+    // One that was dropped is not pending.
+    let short = hub.subscribe(1, Filter::default(), 1, false, None).id;
+    hub.emit(&mut [changed(), clicked("a"), changed()]);
+    assert_eq!(heard(&mut hub, short), ["main ui_changed"]);
 }
 
 #[test]
@@ -117,6 +145,78 @@ fn a_subscription_on_a_window_ends_with_it() {
     assert_eq!(heard(&mut hub, id), ["details window_closed"]);
     hub.end(1);
     assert!(hub.is_empty() && hub.poll(1, id, 1).is_none());
+}
+
+/// A hundred who listen, each for something else, and some of whom hardly ever look.
+#[test]
+fn rule_10_a_hundred_subscriptions_account_for_every_event_in_bounded_memory() {
+    const LOG: usize = 1_000;
+    const QUEUE: usize = 64;
+    let source: Arc<str> = "ok".into();
+    let nodes = ["main", "left", "right", "ok", "absent"];
+    let verbs = [EventVerb::Clicked, EventVerb::Changed, EventVerb::Toggled];
+    let roles = [Role::Button, Role::Checkbox, Role::Link];
+    let nth = |all: &[&'static str], n: usize| all.get(n).map(|it| Arc::from(*it));
+    let filters: Vec<Filter> = (0..100)
+        .map(|n| Filter {
+            node: nth(&nodes, n % 6),
+            verb: verbs.get(n / 6 % 4).copied(),
+            role: roles.get(n / 24 % 4).copied(),
+        })
+        .collect();
+    let mut hub = Hub::new(LOG);
+    let ids: Vec<u64> = filters
+        .iter()
+        .map(|filter| hub.subscribe(1, filter.clone(), QUEUE, false, None).id)
+        .collect();
+    let around = ["left", "right"].map(|half| Arc::from([Arc::from("main"), Arc::from(half)]));
+    let mut matched = vec![0u64; ids.len()];
+    let mut heard = vec![0u64; ids.len()];
+    let mut dropped = vec![0u64; ids.len()];
+    for turn in 0..4_000 {
+        let mut events: Vec<Event> = (turn * 5..turn * 5 + 5)
+            .map(|n| Event {
+                seq: 0,
+                source: source.clone(),
+                around: Arc::clone(&around[n % 2]),
+                verb: verbs[n / 2 % 3],
+                role: roles[n / 6 % 3],
+                revision: 1,
+                cause: None,
+            })
+            .collect();
+        hub.emit(&mut events);
+        for (filter, matched) in filters.iter().zip(&mut matched) {
+            let is_of = |event: &&Event| {
+                let path = || event.around.iter().chain([&event.source]);
+                filter
+                    .node
+                    .as_ref()
+                    .is_none_or(|it| path().any(|id| id == it))
+                    && [None, Some(event.verb)].contains(&filter.verb)
+                    && [None, Some(event.role)].contains(&filter.role)
+            };
+            *matched += events.iter().filter(is_of).count() as u64;
+        }
+        drop(events);
+        // Each event that is still held anywhere holds its source.
+        let held = Arc::strong_count(&source) - 1;
+        assert!(held <= LOG + ids.len() * QUEUE, "{held} events are held");
+        for (at, id) in ids.iter().enumerate() {
+            if turn % (1 + at * at) == 0 {
+                let polled = hub.poll(1, *id, 1 + at).unwrap();
+                heard[at] += polled.events.len() as u64;
+                dropped[at] += polled.dropped;
+            }
+        }
+    }
+    for (at, id) in ids.iter().enumerate() {
+        let rest = hub.poll(1, *id, usize::MAX).unwrap();
+        heard[at] += rest.events.len() as u64;
+        dropped[at] += rest.dropped;
+        assert_eq!(heard[at] + dropped[at], matched[at], "{:?}", filters[at]);
+    }
+    assert!(dropped[0] == 0 && dropped.iter().any(|dropped| *dropped > 1_000));
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! Rule 2, and taking a leave back.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::Ordering},
     time::Duration,
 };
 
@@ -93,7 +93,7 @@ fn rule_2_the_gate_is_asked_again_on_entry() {
     let asked = allowed.clone();
     let served = served_with(|config| {
         config.gate = AuthGate::serve(move |_| {
-            if asked.load(std::sync::atomic::Ordering::SeqCst) {
+            if asked.load(Ordering::SeqCst) {
                 Decision::Allow
             } else {
                 Decision::deny("no more")
@@ -107,7 +107,7 @@ fn rule_2_the_gate_is_asked_again_on_entry() {
     client.send("click", json!({"id": "save"}));
     client.send("click", json!({"id": "save"}));
     eventually("both queued", || served.fake.submitted() == 2);
-    allowed.store(false, std::sync::atomic::Ordering::SeqCst);
+    allowed.store(false, Ordering::SeqCst);
     client.reply();
     assert_eq!(reason(&client.reply()), "consent_denied");
     assert!(served.fake.clicked() <= 1);
@@ -190,5 +190,28 @@ fn rule_2_no_click_slips_past_a_revocation() {
         flood.join().unwrap();
         // One may have been on the UI thread when it was revoked.
         assert!(served.fake.clicked() <= after + 1);
+    }
+}
+
+#[test]
+fn rule_2_who_is_gone_or_revoked_when_its_turn_comes_listens_to_nothing() {
+    for revoked in [true, false] {
+        let served = served();
+        let listeners = || served.fake.listeners.load(Ordering::SeqCst);
+        let mut client = served.connect();
+        client.get("subscribe", json!({}));
+        assert_eq!(listeners(), 1);
+        served.fake.on_click(Clicks::Hang);
+        client.send("subscribe", json!({}));
+        eventually("it has entered", || served.fake.hung() == 1);
+        if revoked {
+            served.server.revoke();
+        } else {
+            drop(client);
+            eventually("it is gone", || served.server.clients().is_empty());
+        }
+        eventually("nobody listens", || listeners() == 0);
+        served.fake.listen_late();
+        assert_eq!(listeners(), 0, "revoked: {revoked}");
     }
 }

@@ -48,6 +48,7 @@ pub(crate) struct Fake {
     pub(crate) submitted: AtomicUsize,
     pub(crate) clicked: AtomicUsize,
     pub(crate) clients: AtomicUsize,
+    pub(crate) listeners: AtomicUsize,
     hung: Mutex<Vec<Job>>,
 }
 
@@ -64,6 +65,18 @@ impl Fake {
 
     pub(crate) fn on_click(&self, clicks: Clicks) {
         *self.clicks.lock().unwrap() = clicks;
+    }
+
+    /// How many requests it took and didn't answer.
+    pub(crate) fn hung(&self) -> usize {
+        self.hung.lock().unwrap().len()
+    }
+
+    /// Answers them after all, as requests to listen.
+    pub(crate) fn listen_late(&self) {
+        for job in std::mem::take(&mut *self.hung.lock().unwrap()) {
+            job.reply.send(Answer::Heard { revision: 3 });
+        }
     }
 
     pub(crate) fn submitted(&self) -> usize {
@@ -115,7 +128,12 @@ impl Fake {
                 })
             }
             Call::GetText { .. } => Answer::Refused(Refusal::NotFound),
-            Call::Subscribe { .. } => Answer::Heard { revision: 3 },
+            Call::Subscribe { .. } => {
+                if matches!(*self.clicks.lock().unwrap(), Clicks::Hang) {
+                    return self.hung.lock().unwrap().push(job);
+                }
+                Answer::Heard { revision: 3 }
+            }
             Call::Wait(_) => Answer::Waited {
                 met: true,
                 revision: 3,
@@ -209,7 +227,9 @@ impl Backend for Fake {
 
     fn listen(&self, _: agent_core::EventSink) {}
 
-    fn set_listeners(&self, _: usize) {}
+    fn set_listeners(&self, listeners: usize) {
+        self.listeners.store(listeners, Ordering::SeqCst);
+    }
 
     fn set_clients(&self, clients: usize) {
         self.clients.store(clients, Ordering::SeqCst);

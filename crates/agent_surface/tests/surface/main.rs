@@ -10,6 +10,7 @@
 
 mod app;
 mod killed;
+mod listening;
 mod rule_1;
 mod strange;
 mod windowless;
