@@ -53,6 +53,12 @@ impl Blocks {
         median(&self.on_ui)
     }
 
+    /// More rounds of the same thing.
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.took.extend(more.took);
+        self.on_ui.extend(more.on_ui);
+    }
+
     /// How many times as long it took as the other did in the same round: the median over the
     /// rounds.
     pub fn ratio_to(&self, other: &Self) -> f64 {

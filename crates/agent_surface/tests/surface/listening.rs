@@ -6,10 +6,8 @@ use agent_surface::{
     Limits, Surface,
     headless::{Headless, Widget},
 };
-use agent_test_support::{Client, allow, eventually};
+use agent_test_support::{Client, allow, eventually, folder};
 use serde_json::{Value, json};
-
-use crate::folder::folder;
 
 /// What the log holds for who comes back, by default.
 const LOG: u64 = 4096;

@@ -9,7 +9,7 @@ use agent_surface::{
     headless::{Headless, Kind as HeadlessKind, Node, Tree, Widget},
 };
 
-use super::{Change, Kind, LEAKS, Leak, Plan, Shown, UNEXPOSED, World, converse};
+use super::{Change, Heard, Kind, LEAKS, Leak, Plan, Shown, UNEXPOSED, World, converse};
 use agent_test_support::{Client, Random, allow, folder};
 
 /// What a world knows of its own widgets.
@@ -38,6 +38,7 @@ struct HeadlessWorld {
     app: Headless,
     inner: Shared,
     dice: Random,
+    leak: Leak,
 }
 
 fn tag_of(shown: &Shown) -> Tag {
@@ -312,6 +313,7 @@ impl HeadlessWorld {
             app,
             inner,
             dice: Random(seed ^ 1),
+            leak,
         })
     }
 }
@@ -322,6 +324,10 @@ impl World for HeadlessWorld {
     }
 
     fn change(&mut self, change: &Change) {
+        if let Change::Emit(id, verb) = change {
+            self.surface.emit(id, *verb);
+            return;
+        }
         let (change, inner) = (change.clone(), self.inner.clone());
         self.app.run(move |tree| {
             let find = |tree: &Tree, id: &str| tree.find(&format!("x:{id}"));
@@ -350,6 +356,11 @@ impl World for HeadlessWorld {
                         tree.set_checked(node, !checked);
                     }
                 }
+                Change::Status(count) => {
+                    let status = find(tree, "status").unwrap();
+                    tree.set_text(status, format!("waited {count}"));
+                }
+                Change::Emit(..) => {}
                 // Neither what, nor how long, nor how often is the same.
                 Change::Secrets => {
                     let mut inner = inner.lock().unwrap();
@@ -374,10 +385,17 @@ impl World for HeadlessWorld {
             let id: &&str = self.dice.one_of(UNEXPOSED);
             self.surface.emit(id, EventVerb::Changed);
         }
+        if self.leak == Leak::Event {
+            self.surface.emit("status", EventVerb::Opened);
+        }
+    }
+
+    fn catch_up(&mut self) {
+        self.app.run(|_| ());
     }
 }
 
-fn check(seed: u64, leak: Leak) -> Option<Result<usize, String>> {
+fn check(seed: u64, leak: Leak) -> Option<Result<Heard, String>> {
     let plan = Plan::new(&mut Random(seed));
     let folder = folder();
     let mut one = HeadlessWorld::new(&plan, seed ^ 0xA, Leak::None, folder.path().join("a"))?;
@@ -386,11 +404,15 @@ fn check(seed: u64, leak: Leak) -> Option<Result<usize, String>> {
 }
 
 fn conversations(seeds: std::ops::Range<u64>) {
+    let mut heard = Heard::default();
     for seed in seeds {
-        if let Some(Err(difference)) = check(seed, Leak::None) {
-            panic!("{difference}");
+        match check(seed, Leak::None) {
+            Some(Ok(more)) => heard.add(more),
+            Some(Err(difference)) => panic!("{difference}"),
+            None => {}
         }
     }
+    assert!(heard.is_enough(), "{heard:?}");
 }
 
 #[test]
