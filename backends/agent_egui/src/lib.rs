@@ -5,6 +5,7 @@ mod backend;
 mod ids;
 mod looked;
 mod pass;
+mod person;
 mod picture;
 mod plugin;
 mod scene;

@@ -402,7 +402,12 @@ pub(crate) fn rows(
             return None;
         };
         let scrolls = matches!(work.action, Action::ScrollTo { .. });
-        if !pass.recording || !scrolls || work.job.is_none() || work.done.is_some() {
+        if !pass.recording
+            || !scrolls
+            || work.job.is_none()
+            || work.done.is_some()
+            || state.is_busy(pass.viewport)
+        {
             return None;
         }
         let (id, key) = agent_core::split_key(&work.target.id)?;

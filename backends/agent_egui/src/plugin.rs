@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use egui::{Context, FullOutput, Plugin, RawInput, Ui};
+use egui::{Context, Event, FullOutput, Plugin, RawInput, Ui};
 
 use crate::{
     pass::{self, Pass},
@@ -30,12 +30,21 @@ impl Plugin for AgentPlugin {
         let mut state = lock(&shared.ui);
         let clients = shared.clients.load(Ordering::Acquire) > 0;
         if !clients && !shared.ever.load(Ordering::Relaxed) {
+            // All that has to be known of the time before the first client.
+            if raw
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::Ime(_)))
+            {
+                state.viewport(id).person.begin(ctx, raw);
+            }
             drop(state);
             pass::begin(pass);
             return;
         }
         state.listening =
             clients && (shared.listeners.load(Ordering::Acquire) > 0 || !state.waiting.is_empty());
+        state.viewport(id).person.begin(ctx, raw);
         if clients || state.work.is_some() {
             state.next_work(&shared.inbox);
         }
@@ -139,6 +148,7 @@ impl Plugin for AgentPlugin {
                 viewport.probe = Some(on);
             }
         }
+        state.viewport(id).person.end(ctx, id);
         state.viewport(id).again = again;
         if !again {
             state.viewport(id).probe = None;
@@ -182,11 +192,12 @@ impl Plugin for AgentPlugin {
         let windows = state.window_ids();
         let more = {
             let inbox = lock(&shared.inbox);
-            let more = state.work.is_some() || !inbox.is_empty();
-            if !more && let Some(before) = lock(&shared.passes_before).take() {
+            let waits = state.work.is_some() || !inbox.is_empty();
+            if !waits && let Some(before) = lock(&shared.passes_before).take() {
                 ctx.options_mut(|options| options.max_passes = before);
             }
-            more
+            // What waits for a person goes on with what the person does.
+            state.has_work(&inbox)
         };
         drop(state);
         {

@@ -17,6 +17,7 @@ use egui::{Id, LayerId, Rect, ViewportId};
 use crate::{
     ids::IdMap,
     looked::{Looked, as_role},
+    person::Person,
     scene::{Key, Scene, SceneNode},
 };
 
@@ -131,6 +132,7 @@ pub(crate) struct Viewport {
     pub(crate) focused: bool,
     /// In this frame: whether its tree has been looked at, for those who listen.
     pub(crate) seen: bool,
+    pub(crate) person: Person,
 }
 
 /// What is being served.
@@ -238,6 +240,7 @@ impl UiState {
                     layers: HashSet::new(),
                     focused: false,
                     seen: false,
+                    person: Person::default(),
                 });
                 self.viewports.len() - 1
             }
@@ -272,19 +275,25 @@ impl UiState {
     /// Takes up the next request, if none is being served.
     pub(crate) fn next_work(&mut self, inbox: &Mutex<Inbox>) {
         if let Some(Work::Act(act)) = &self.work
-            && act
-                .job
-                .as_ref()
-                .is_some_and(|job| job.ticket.is_withdrawn())
+            && let Some(job) = &act.job
         {
+            let waits = match act.stage {
+                Stage::Look(window) | Stage::Act(window) => self.is_busy(window),
+                _ => false,
+            };
             // Timed out or cancelled before it entered: it can't happen any more.
-            self.work = None;
+            let is_over = job.ticket.is_withdrawn();
+            if (waits || is_over)
+                && let Some(Work::Act(act)) = self.work.take()
+            {
+                lock(inbox).put_back(act.job.into_iter().collect());
+            }
         }
         if self.work.is_some() {
             return;
         }
         let mut inbox = lock(inbox);
-        let Some(job) = inbox.pop() else {
+        let Some(job) = inbox.pop_ready(|job| self.may_begin(job)) else {
             return;
         };
         let since = self.tick();
@@ -316,6 +325,29 @@ impl UiState {
                 Work::Read { jobs, since }
             }
         });
+    }
+
+    /// Whether there is something to go on with.
+    pub(crate) fn has_work(&self, inbox: &Inbox) -> bool {
+        self.work.is_some() || inbox.has_ready(|job| self.may_begin(job))
+    }
+
+    /// Not an action in a window where a person is in the middle of something.
+    fn may_begin(&self, job: &Job) -> bool {
+        let Call::Act { target, .. } = &job.call else {
+            return true;
+        };
+        let nobody = self.all(|viewport| !viewport.person.is_busy());
+        nobody
+            || self
+                .locate(target, job.view)
+                .map_or(true, |(window, _)| !self.is_busy(window))
+    }
+
+    /// Whether a person is in the middle of something in this window.
+    pub(crate) fn is_busy(&self, id: ViewportId) -> bool {
+        let mut viewports = self.viewports.iter();
+        viewports.any(|viewport| viewport.id == id && viewport.person.is_busy())
     }
 
     /// Where an action begins, by what was drawn last: if its target was not, every window

@@ -329,6 +329,34 @@ impl Inbox {
         }
     }
 
+    /// The next job that `takes` agrees to, and that no other of its connection is before. One that
+    /// it doesn't agree to keeps its place, and holds up its own connection alone.
+    pub fn pop_ready(&mut self, takes: impl Fn(&Job) -> bool) -> Option<Job> {
+        let Some(at) = self.ready(&takes) else {
+            // All that is left waits, or was withdrawn.
+            self.purge();
+            return None;
+        };
+        // Its turn is now, and the others keep their order.
+        let connection = self.rotation.remove(at)?;
+        self.rotation.push_front(connection);
+        self.pop_if(takes)
+    }
+
+    /// Whether there is such a job.
+    pub fn has_ready(&self, takes: impl Fn(&Job) -> bool) -> bool {
+        self.ready(&takes).is_some()
+    }
+
+    /// Where in the rotation it is.
+    fn ready(&self, takes: &impl Fn(&Job) -> bool) -> Option<usize> {
+        self.rotation.iter().position(|connection| {
+            let queue = self.queues.get(connection).into_iter().flatten();
+            let mut waiting = queue.filter(|job| !job.ticket.is_withdrawn());
+            waiting.next().is_some_and(takes)
+        })
+    }
+
     /// The next job.
     pub fn pop(&mut self) -> Option<Job> {
         self.pop_if(|_| true)

@@ -42,13 +42,20 @@ impl<S> Driver<S> {
     }
 
     pub(crate) fn on(host: Host, state: S, draw: fn(&mut Ui, &mut S)) -> Self {
+        let mut driver = Self::unwatched(host, state, draw);
+        driver.backend.set_clients(1);
+        driver.frame(vec![]);
+        driver
+    }
+
+    /// No client has ever been there.
+    pub(crate) fn unwatched(host: Host, state: S, draw: fn(&mut Ui, &mut S)) -> Self {
         let ctx = Context::default();
         if host == Host::OnePass {
             ctx.options_mut(|options| options.max_passes = 1.try_into().unwrap());
         }
         let backend = agent_egui::open(&ctx);
-        backend.set_clients(1);
-        let mut driver = Self {
+        Self {
             ctx,
             backend,
             state,
@@ -60,9 +67,7 @@ impl<S> Driver<S> {
             time: 0.0,
             updates: Vec::new(),
             passes: 0,
-        };
-        driver.frame(vec![]);
-        driver
+        }
     }
 
     pub(crate) fn frame(&mut self, events: Vec<Event>) {

@@ -12,6 +12,7 @@ mod describing;
 mod driver;
 mod kittest;
 mod oracle;
+mod person;
 mod reader;
 mod rows;
 mod unexposed;

@@ -57,6 +57,37 @@ fn rule_9_connections_take_turns_and_each_keeps_its_order() {
 }
 
 #[test]
+fn rule_9_one_that_has_to_wait_holds_up_its_own_connection_alone() {
+    let mut inbox = Inbox::default();
+    let answers = Answers::default();
+    for (connection, verb) in [
+        (1, Verb::Click),
+        (1, Verb::DescribeUi),
+        (2, Verb::DescribeUi),
+        (3, Verb::Click),
+        (2, Verb::GetText),
+    ] {
+        let mut job = job(connection, &open(), &answers);
+        job.request.verb = verb;
+        inbox.push(job);
+    }
+    let waits = |job: &Job| job.request.verb != Verb::Click;
+    let order: Vec<Verb> = std::iter::from_fn(|| inbox.pop_ready(waits))
+        .map(|job| job.request.verb)
+        .collect();
+    assert_eq!(order, [Verb::DescribeUi, Verb::GetText]);
+    assert!(!inbox.has_ready(waits) && inbox.len() == 3);
+    let order: Vec<u64> = std::iter::from_fn(|| inbox.pop_ready(|_| true))
+        .map(|job| job.request.connection)
+        .collect();
+    assert_eq!(order, [1, 3, 1]);
+    let withdrawn = job(4, &open(), &answers);
+    withdrawn.ticket.withdraw();
+    inbox.push(withdrawn);
+    assert!(inbox.pop_ready(|_| true).is_none() && inbox.is_empty());
+}
+
+#[test]
 fn rule_9_what_was_withdrawn_is_neither_performed_nor_answered() {
     let answers = Answers::default();
     let withdrawn = job(1, &open(), &answers);
