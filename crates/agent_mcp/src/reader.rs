@@ -342,9 +342,11 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let has_news = || lock(&shared.hub).has_news(connection.id, subscription);
-        let most = args.integer("max").map_or(usize::MAX, |most| {
-            usize::try_from(most).unwrap_or(usize::MAX)
-        });
+        // A replay can be longer than a queue, and than a reply should be.
+        let most = args
+            .integer("max")
+            .and_then(|most| usize::try_from(most).ok())
+            .unwrap_or(agent_wire::limits::SUBSCRIPTION_QUEUE);
         let wait = Duration::from_millis(args.integer("wait_ms").unwrap_or(0));
         if has_news().ok_or_else(no_subscription)? || wait.is_zero() {
             connection.reply_to(&id, shared.poll(connection, &id, subscription, most));

@@ -168,4 +168,19 @@ fn a_subscriber_that_was_killed_loses_nothing_that_the_log_holds() {
         seq = event(&mut late)["seq"].as_u64().unwrap();
     }
     late.assert_served("org.example.counting");
+
+    // Who fetches them does so in parts.
+    let fetches = json!({"node": "count", "verb": "changed", "from": first});
+    let fetches = late.get("subscribe", fetches)["subscription"].clone();
+    let mut from = first;
+    let mut parts = 0;
+    while from < last {
+        let polled = late.get("poll_events", json!({"subscription": fetches}));
+        let events = polled["events"].as_array().unwrap();
+        assert!(events.len() <= 256 && polled["dropped"] == 0, "{polled}");
+        assert!(events[0]["seq"].as_u64().unwrap() >= from);
+        from = polled["next"].as_u64().unwrap();
+        parts += 1;
+    }
+    assert!(parts > 4, "{parts}");
 }
