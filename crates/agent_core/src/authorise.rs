@@ -232,13 +232,20 @@ impl<K> Authorised<K> {
 
 impl<K: PartialEq> Authorised<K> {
     /// The same leave for the next pass of this turn, where an action takes several and has just
-    /// been judged again: the user's yes is good for it. `None`: that was about something else.
-    pub fn renew(self, judged: Judged<K>) -> Option<Self> {
-        (self.node == judged.node && self.action == judged.action).then_some(Self {
-            node: judged.node,
-            action: judged.action,
-            secret: judged.secret,
-        })
+    /// been judged again: the user's yes is good for it.
+    ///
+    /// # Errors
+    /// What was judged is given back if that is about something else.
+    pub fn renew(self, judged: Judged<K>) -> Result<Self, Judged<K>> {
+        if self.node == judged.node && self.action == judged.action {
+            Ok(Self {
+                node: judged.node,
+                action: judged.action,
+                secret: judged.secret,
+            })
+        } else {
+            Err(judged)
+        }
     }
 }
 

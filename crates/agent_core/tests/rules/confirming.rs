@@ -1,11 +1,10 @@
 //! What is marked to be confirmed: when the user is asked, what about, and what a yes is for.
 
-use std::sync::{Arc, Mutex};
-
 use agent_core::{
-    Action, AuthGate, Channel, Confirmed, Decision, No, Policy, Question, Refusal, Request, Role,
-    Scope, States, Surface, Tag, Target, Verb, View, Why,
+    Action, AuthGate, Channel, Confirmed, No, Question, Refusal, Request, Role, Scope, States,
+    Surface, Tag, Target, Verb, View, Why,
 };
+use agent_test_support::User;
 
 use crate::tree::Tree;
 
@@ -23,43 +22,6 @@ pub(crate) fn request(id: &str) -> Request {
         verb: Verb::Click,
         scope: Scope::Surface,
         target: Some(id.into()),
-    }
-}
-
-/// A user who always says the same, and what they were asked.
-struct User {
-    says: Confirmed,
-    asked: Mutex<Vec<Question>>,
-    acting: Mutex<u32>,
-}
-
-impl Policy for User {
-    fn check(&self, _: &Request) -> Decision {
-        Decision::Allow
-    }
-
-    fn confirm(&self, question: &Question) -> Confirmed {
-        self.asked.lock().unwrap().push(question.clone());
-        self.says
-    }
-
-    fn acting(&self, _: &Request) {
-        *self.acting.lock().unwrap() += 1;
-    }
-}
-
-impl User {
-    fn who_says(says: Confirmed) -> (Arc<Self>, AuthGate) {
-        let user = Arc::new(Self {
-            says,
-            asked: Mutex::default(),
-            acting: Mutex::default(),
-        });
-        (user.clone(), AuthGate::of(user))
-    }
-
-    fn asked(&self) -> Vec<Question> {
-        self.asked.lock().unwrap().clone()
     }
 }
 
@@ -121,7 +83,7 @@ fn rule_3_a_confirm_mark_asks_each_time_and_only_a_yes_goes_on() {
             seen: asked[0].seen,
         };
         assert_eq!(asked[0], expected);
-        assert_eq!(*user.acting.lock().unwrap(), acting);
+        assert_eq!(user.acting(), acting);
     }
 }
 
@@ -134,7 +96,7 @@ fn rule_3_nobody_is_asked_about_what_is_not_possible_or_not_marked() {
     assert_eq!(tried(&mut surface, &tree, &gate, "pay", show), Ok(()));
     let focus = tried(&mut surface, &tree, &gate, "amount", Action::Focus);
     assert_eq!(focus, Ok(()));
-    assert_eq!(*user.acting.lock().unwrap(), 2);
+    assert_eq!(user.acting(), 2);
     tree.0[button].states = States::DISABLED;
     let refused = |why| Err(No::Refused(Refusal::NotActionable { why, by: None }));
     assert_eq!(
@@ -148,7 +110,7 @@ fn rule_3_nobody_is_asked_about_what_is_not_possible_or_not_marked() {
         refused(Why::Ceiling)
     );
     assert_eq!(user.asked(), []);
-    assert_eq!(*user.acting.lock().unwrap(), 2);
+    assert_eq!(user.acting(), 2);
 }
 
 #[test]
@@ -278,6 +240,6 @@ fn rule_4_a_yes_is_renewed_for_the_same_action_alone() {
     let leave = |judged| Surface::default().authorise(&tree, judged, &gate, &request("pay"));
     let renewed = leave(first).unwrap().renew(again).unwrap();
     assert_eq!(renewed.verb(), Verb::Click);
-    assert!(renewed.renew(focus).is_none());
+    assert!(renewed.renew(focus).is_err());
     assert_eq!(user.asked().len(), 1);
 }
