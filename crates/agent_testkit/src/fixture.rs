@@ -28,7 +28,8 @@ use agent_surface::{Builder, Surface};
 
 use crate::{
     case::{App, Case, Consent, Node},
-    control::{Asked, Control, Counters, Door},
+    control::{Asked, Control, Counters},
+    door::Door,
 };
 
 /// A backend that runs cases.

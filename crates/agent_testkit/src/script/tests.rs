@@ -9,7 +9,8 @@ use std::{
 
 use crate::{
     case::{Case, Consent, parse},
-    control::{Ask, Control, Counters, Door},
+    control::{Ask, Control, Counters},
+    door::Door,
     fixture::Options,
 };
 
