@@ -37,6 +37,13 @@ pub struct Theirs {
     pub full: Option<String>,
 }
 
+impl Piece {
+    /// Foreign words.
+    pub(crate) fn theirs(words: &str) -> Self {
+        Self::Theirs(Theirs::new(words))
+    }
+}
+
 impl Theirs {
     /// These words, escaped and cut.
     pub fn new(words: &str) -> Self {
@@ -57,21 +64,21 @@ impl Text {
         }
     }
 
-    /// `template` with each `{name}` replaced by the foreign words of that name; braces that
-    /// name nothing stay as they are.
-    pub(crate) fn fill(template: &str, words: &[(&str, &str)]) -> Self {
+    /// `template` with each `{name}` replaced by the piece of that name; braces that name
+    /// nothing stay as they are.
+    pub(crate) fn fill(template: &str, named: &[(&str, Piece)]) -> Self {
         let mut pieces = Vec::new();
         let mut rest = template;
-        while let Some((at, name, word)) = words
+        while let Some((at, name, piece)) = named
             .iter()
-            .filter_map(|(name, word)| Some((rest.find(&format!("{{{name}}}"))?, name, word)))
+            .filter_map(|(name, piece)| Some((rest.find(&format!("{{{name}}}"))?, name, piece)))
             .min_by_key(|(at, ..)| *at)
         {
             let (before, after) = rest.split_at(at);
             if !before.is_empty() {
                 pieces.push(Piece::Ours(before.to_owned()));
             }
-            pieces.push(Piece::Theirs(Theirs::new(word)));
+            pieces.push(piece.clone());
             rest = after.get(name.len() + 2..).unwrap_or_default();
         }
         if !rest.is_empty() {
@@ -153,7 +160,7 @@ mod tests {
     #[test]
     fn foreign_words_stay_within_their_quotes() {
         let check = |words: &str, shown: &str| {
-            let text = Text::fill("{name} asks", &[("name", words)]);
+            let text = Text::fill("{name} asks", &[("name", Piece::theirs(words))]);
             assert_eq!(text.plain(), format!("{shown} asks"), "{words:?}");
         };
         check("claude", "“claude”");
@@ -169,7 +176,7 @@ mod tests {
     #[test]
     fn long_words_are_cut_and_there_on_request() {
         let long = "x".repeat(100);
-        let text = Text::fill("{path} asks", &[("path", &long)]);
+        let text = Text::fill("{path} asks", &[("path", Piece::theirs(&long))]);
         assert_eq!(text.plain(), format!("“{}…” asks", "x".repeat(80)));
         assert_eq!(text.plain_full(), format!("“{long}” asks"));
         let endless = Theirs::new(&"y".repeat(1_000_000));
@@ -178,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_template_may_name_its_words_in_any_order_or_not_at_all() {
-        let words = [("a", "1"), ("b", "{a}")];
+        let words = [("a", Piece::theirs("1")), ("b", Piece::theirs("{a}"))];
         let plain = |template| Text::fill(template, &words).plain();
         assert_eq!(plain("{b} then {a}"), "“{a}” then “1”");
         assert_eq!(plain("none {c}"), "none {c}");

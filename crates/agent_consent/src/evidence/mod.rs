@@ -14,6 +14,7 @@ mod principal;
 use std::path::PathBuf;
 
 pub use fingerprint::Fingerprints;
+pub(crate) use fingerprint::hash;
 pub use principal::Agent;
 
 /// One process of the chain from the one that connected up to the first of all.
