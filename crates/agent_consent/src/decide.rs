@@ -111,6 +111,7 @@ fn remember(agent: &str, answer: Answer, now: u64) -> Option<Rule> {
         agent: agent.to_owned(),
         name: agent.to_owned(),
         program: None,
+        content: None,
         evidence: Vec::new(),
         allow,
         since: now,

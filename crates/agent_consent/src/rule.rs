@@ -42,6 +42,8 @@ pub struct Rule {
     pub name: String,
     /// The file of the program, if that is known.
     pub program: Option<String>,
+    /// What was in that file, as SHA-256 in hexadecimal digits. `None`: it is known by its path.
+    pub content: Option<String>,
     /// On what evidence it was taken for who it is, a line each.
     pub evidence: Vec<String>,
     /// Whether it was a yes.
@@ -93,6 +95,7 @@ impl Rule {
         set("agent", json!(self.agent));
         set("name", json!(self.name));
         set("program", json!(self.program));
+        set("content", json!(self.content));
         set("evidence", json!(self.evidence));
         set("allow", json!(self.allow));
         set("since", json!(utc(self.since)));
@@ -123,16 +126,18 @@ impl Rule {
             None => Some(None),
             Some(value) => unix(value.as_str()?).map(Some),
         };
+        let optional = |name: &str| match fields.get(name) {
+            None => Some(None),
+            Some(value) => value.as_str().map(|text| Some(text.to_owned())),
+        };
         let evidence = fields.get("evidence")?.as_array()?.iter();
         Some(Self {
             app: text("app")?,
             scope: scope(fields.get("scope")?.as_str()?)?,
             agent: text("agent")?,
             name: text("name")?,
-            program: match fields.get("program") {
-                None => None,
-                Some(program) => Some(program.as_str()?.to_owned()),
-            },
+            program: optional("program")?,
+            content: optional("content")?,
             evidence: evidence
                 .map(|line| line.as_str().map(str::to_owned))
                 .collect::<Option<_>>()?,
@@ -171,6 +176,7 @@ pub(crate) mod tests {
             agent: agent.into(),
             name: "agent".into(),
             program: Some("/usr/bin/agent".into()),
+            content: Some("00".into()),
             evidence: vec!["/usr/bin/agent".into()],
             allow: true,
             since: 1_800_000_000,

@@ -117,6 +117,20 @@ impl Agent {
         Some(path.file_name()?.to_string_lossy().into_owned())
     }
 
+    /// The file that makes it what it is, and what is in that, where it isn't known by its path.
+    pub(crate) fn file(&self) -> Option<(&Path, Option<&str>)> {
+        let link = self.principal()?;
+        match (&link.script, &link.proof) {
+            (Some(script), _) if kind(link) == Part::Interpreter => {
+                Some((&script.path, script.content.as_deref()))
+            }
+            (_, Some(Proof::Content(content))) => {
+                Some((link.executable.as_deref()?, Some(content)))
+            }
+            (_, _) => Some((link.executable.as_deref()?, None)),
+        }
+    }
+
     /// By what those can be told apart who can't be identified, so that a no to one of them
     /// holds for a while for all that look like it.
     pub(crate) fn looks(&self) -> &str {
