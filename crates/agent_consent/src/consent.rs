@@ -162,6 +162,13 @@ impl Consent {
         self.inner().lock().problems()
     }
 
+    /// For tests of what doesn't depend on how an agent is found.
+    #[cfg(test)]
+    pub(crate) fn pretend(&self, request: &Request, agent: Agent) {
+        self.inner().change(|state| state.meet(request, agent));
+        self.inner().work.notify_all();
+    }
+
     fn inner(&self) -> &Arc<Inner> {
         &self.life.inner
     }

@@ -7,6 +7,8 @@ mod clock;
 mod consent;
 mod decide;
 mod evidence;
+#[cfg(test)]
+mod flow;
 mod inner;
 mod keeper;
 mod notice;
@@ -18,6 +20,7 @@ mod scripted;
 mod shown;
 mod state;
 mod store;
+mod terminal;
 mod texts;
 
 pub use clock::{Clock, SystemClock, TestClock};
@@ -32,4 +35,5 @@ pub use scripted::Scripted;
 pub use shown::{Piece, Text, Theirs};
 pub use state::{Connected, Remembered};
 pub use store::{Loaded, Problem, Store};
+pub use terminal::Terminal;
 pub use texts::Texts;

@@ -843,7 +843,11 @@ impl State {
                 ("path", Piece::theirs(&problem.path.to_string_lossy())),
                 ("why", Piece::Ours(problem.why.clone())),
             ];
-            let text = Text::fill(&self.settings.texts.bad_rule, &named);
+            let texts = &self.settings.texts;
+            let text = match problem.is_folder {
+                true => Text::fill(&texts.bad_folder, &named),
+                false => Text::fill(&texts.bad_rule, &named),
+            };
             self.effects.push_back(Effect::Tell(text));
             self.log_own("bad_rule", [("why", json!(problem.why))]);
             self.tell(Notice::BadRule {

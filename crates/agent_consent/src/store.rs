@@ -60,6 +60,8 @@ pub struct Problem {
     pub path: PathBuf,
     /// What is wrong with it.
     pub why: String,
+    /// Whether it is the folder, with all that is in it.
+    pub is_folder: bool,
     /// Where it was moved, so that it is out of the way and there to be looked at.
     pub set_aside: Option<PathBuf>,
 }
@@ -125,6 +127,7 @@ impl Store {
                     why: format!(
                         "there are more than {MAX_RULES} rules in it: the rest counts for nothing"
                     ),
+                    is_folder: true,
                     set_aside: None,
                 });
                 break;
@@ -278,6 +281,7 @@ impl Store {
         Problem {
             path: self.folder.clone(),
             why: error.to_string(),
+            is_folder: true,
             set_aside: None,
         }
     }
@@ -291,6 +295,7 @@ impl Store {
         Problem {
             path: self.folder.join(name),
             why,
+            is_folder: false,
             set_aside: moved.map(|name| self.folder.join(name)),
         }
     }

@@ -111,6 +111,8 @@ texts! {
     not_revoked = "What you took back from {agent} could not be removed from the disk, and would hold again when this app is next started: {why}";
     /// `{path}`, `{why}`.
     bad_rule = "A remembered answer counts for nothing, {why}: {path}";
+    /// `{path}`, `{why}`.
+    bad_folder = "Remembered answers can't be read, {why}: {path}";
     /// `{why}`.
     not_logged = "What agents do is not being logged: {why}";
 }
