@@ -85,6 +85,10 @@ fn answer(screen: &Mutex<Screen>, line: &str) {
         None => {
             let choices = asked.choices().len();
             let mut screen = lock(screen);
+            // It may have been withdrawn just now.
+            if !asked.is_open() {
+                return;
+            }
             screen.print(&format!("A number from 1 to {choices}: "));
             screen.open = Some(asked);
         }

@@ -18,6 +18,7 @@ const MAX_ARGUMENTS: u64 = 64 * 1024;
 pub(crate) struct Stat {
     pub(crate) parent: u32,
     pub(crate) started: u64,
+    pub(crate) session: u32,
 }
 
 /// `None`: there is no such process.
@@ -32,7 +33,8 @@ fn stat_in(stat: &[u8]) -> Option<Stat> {
     let mut fields = after.split_ascii_whitespace();
     Some(Stat {
         parent: fields.nth(1)?.parse().ok()?,
-        started: fields.nth(17)?.parse().ok()?,
+        session: fields.nth(1)?.parse().ok()?,
+        started: fields.nth(15)?.parse().ok()?,
     })
 }
 
@@ -100,6 +102,7 @@ mod tests {
             let expected = Stat {
                 parent: 12,
                 started: 4711,
+                session: 3,
             };
             assert_eq!(found, Some(expected));
         }

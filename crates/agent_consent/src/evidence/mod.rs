@@ -24,6 +24,8 @@ pub struct Link {
     pub pid: u32,
     /// When it started, in the kernel's ticks since boot: with the pid it names one process.
     pub started: u64,
+    /// Whether it leads a session of its own, as what `setsid` starts does.
+    pub leads_session: bool,
     /// The file that it runs. `None`: that can't be read (another user's, or not dumpable), or
     /// is no file any more (deleted, or only in memory).
     pub executable: Option<PathBuf>,

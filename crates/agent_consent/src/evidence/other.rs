@@ -10,6 +10,7 @@ use std::{
 pub(crate) struct Stat {
     pub(crate) parent: u32,
     pub(crate) started: u64,
+    pub(crate) session: u32,
 }
 
 pub(crate) fn stat(_pid: u32) -> Option<Stat> {

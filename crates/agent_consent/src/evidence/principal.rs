@@ -143,6 +143,7 @@ impl Agent {
         let link = Link {
             pid: 1,
             started: 1,
+            leads_session: false,
             executable: Some(path.into()),
             proof: Some(Proof::Content(content.into())),
             script: None,
@@ -177,6 +178,7 @@ fn chain(pid: u32) -> Vec<Link> {
         chain.push(Link {
             pid: next,
             started: stat.started,
+            leads_session: stat.session == next,
             executable,
             proof: None,
             script: None,
@@ -240,6 +242,9 @@ fn looks(chain: &[Link], principal: Option<usize>) -> String {
                 }
                 None => {}
             }
+            if link.leads_session {
+                line.push_str(" in a session of its own");
+            }
             if let Some(script) = &link.script {
                 let content = script.content.as_deref().unwrap_or("?");
                 let _ = write!(line, " runs {} {content}", quoted(&script.path));
@@ -268,6 +273,7 @@ mod tests {
         Link {
             pid: 1,
             started: 1,
+            leads_session: false,
             executable: Some(path.into()),
             proof: Some(Proof::Content(content.into())),
             script: None,
@@ -294,6 +300,7 @@ mod tests {
             with(|chain| chain[0].proof = Some(Proof::Content("4".into()))),
             with(|chain| chain[0].proof = Some(Proof::Path)),
             with(|chain| drop(chain.remove(1))),
+            with(|chain| chain[0].leads_session = true),
             with(|chain| chain[1].executable = None),
             with(|chain| chain[2].executable = Some("/bin/xterm".into())),
             with(|chain| {
@@ -311,6 +318,7 @@ mod tests {
         let same = with(|chain| {
             chain[1].proof = None;
             chain[1].pid = 77;
+            chain[1].leads_session = true;
             let again = chain[1].clone();
             chain.insert(1, again);
         });
