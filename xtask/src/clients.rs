@@ -36,7 +36,7 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
         built = Ok(Programs::build(&root)?);
         Ok(Ended::Passed(String::new()))
     });
-    let place = target(&root).join("clients");
+    let place = workspace::target(&root).join("clients");
     let mut python = Ok(None);
     steps.run("Python SDK: install", || {
         let ended = python_sdk(&root, &place);
@@ -93,9 +93,7 @@ impl Programs {
             "-p",
             "egui_agent",
         ]);
-        cargo.args(["--message-format", "json-render-diagnostics"]);
-        let mut programs = Vec::new();
-        program::run_reading(&mut cargo, |line| programs.extend(executable(line)))?;
+        let programs = workspace::build(&mut cargo)?;
         let named = |name: &str| {
             let found = programs
                 .iter()
@@ -109,18 +107,6 @@ impl Programs {
             recipe: named("egui_agent")?,
         })
     }
-}
-
-/// The program that a line of cargo's says it has made.
-fn executable(line: &str) -> Option<PathBuf> {
-    let message: serde_json::Value = serde_json::from_str(line).ok()?;
-    let path = message.get("executable")?.as_str()?;
-    Some(PathBuf::from(path))
-}
-
-/// Cargo's target folder, which is where things go that can be had again.
-fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
 /// A Python that has the SDK, at the version in `requirements.txt`. `None`: there is no Python.

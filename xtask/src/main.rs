@@ -17,6 +17,7 @@ mod recipes;
 mod rules;
 mod step;
 mod test;
+mod tokens;
 mod transcript;
 mod workspace;
 mod xvfb;
@@ -81,6 +82,12 @@ const COMMANDS: &[Command] = &[
         options: &["--write"],
         summary: "What it costs on this machine, as a table; --write puts it into the page",
         run: bench::run,
+    },
+    Command {
+        name: "tokens",
+        options: &["--write"],
+        summary: "What a model pays, ours beside a peer's; --write puts the table into its page",
+        run: tokens::run,
     },
     Command {
         name: "nightly",

@@ -1,7 +1,7 @@
 //! `nightly`: the long forms, which find what the short ones miss and take too long for a change to
 //! wait for.
 
-use crate::{Options, program, step::Ended, step::Steps, test::cargo_test, workspace};
+use crate::{Options, program, step::Ended, step::Steps, test::cargo_test, tokens, workspace};
 
 /// What else takes long: what it is called in the table, and the arguments to cargo.
 const LONG: &[(&str, &[&str])] = &[
@@ -47,5 +47,6 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
             Ok(Ended::Passed(String::new()))
         });
     }
+    steps.run("tokens, beside a peer", || tokens::count(&root, false));
     steps.finish()
 }

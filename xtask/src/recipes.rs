@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     Options, debian,
-    program::{self, capture},
+    program::capture,
     step::{Ended, Steps},
     transcript::Expected,
     workspace::{self, without_display},
@@ -81,26 +81,16 @@ fn name_of(folder: &Path) -> String {
 
 /// Builds it and asks cargo where the program is.
 pub(crate) fn build(root: &Path, folder: &Path) -> Result<PathBuf, String> {
-    let mut programs = Vec::new();
     let mut cargo = workspace::cargo(root);
     cargo
-        .args(["build", "--locked", "--bins"])
-        .args(["--message-format", "json-render-diagnostics"])
-        .arg("--manifest-path")
+        .args(["build", "--locked", "--bins", "--manifest-path"])
         .arg(folder.join("Cargo.toml"));
-    program::run_reading(&mut cargo, |line| programs.extend(executable(line)))?;
+    let programs = workspace::build(&mut cargo)?;
     match programs.as_slice() {
         [program] => Ok(program.clone()),
         [] => Err("it has no program: give it a src/main.rs".to_owned()),
         _ => Err("it has several programs; a recipe has one".to_owned()),
     }
-}
-
-/// The program that a line of cargo's says it has made.
-fn executable(line: &str) -> Option<PathBuf> {
-    let message: serde_json::Value = serde_json::from_str(line).ok()?;
-    let path = message.get("executable")?.as_str()?;
-    Some(PathBuf::from(path))
 }
 
 fn converse(

@@ -9,7 +9,7 @@ use crate::{Options, workspace};
 const PAGE: &str = "ARCHITECTURE.md";
 
 /// The folders with our code.
-const CODE: &[&str] = &["crates", "backends", "recipes", "bench", "xtask"];
+const CODE: &[&str] = &["apps", "crates", "backends", "recipes", "bench", "xtask"];
 
 /// What a test of a rule is called begins so, with the rule's number after it.
 const PREFIX: &str = "rule_";

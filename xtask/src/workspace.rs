@@ -6,6 +6,8 @@ use std::{
     process::Command,
 };
 
+use crate::program;
+
 /// The root of the workspace, absolute. Taken from cargo at run time, not baked in when this was
 /// built: two checkouts may share a target folder.
 pub(crate) fn root() -> Result<PathBuf, String> {
@@ -25,6 +27,26 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command.current_dir(root);
     without_display(&mut command);
     command
+}
+
+/// Cargo's target folder, which is where things go that can be had again.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// Runs a `cargo build` that is complete but for how it reports, and answers the programs it made.
+pub(crate) fn build(cargo: &mut Command) -> Result<Vec<PathBuf>, String> {
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    let mut programs = Vec::new();
+    program::run_reading(cargo, |line| programs.extend(executable(line)))?;
+    Ok(programs)
+}
+
+/// The program that a line of cargo's says it has made.
+fn executable(line: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(line).ok()?;
+    let path = message.get("executable")?.as_str()?;
+    Some(PathBuf::from(path))
 }
 
 /// Takes the way to any display out of the environment.

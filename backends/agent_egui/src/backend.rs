@@ -75,7 +75,10 @@ impl Backend for EguiBackend {
     fn emit(&self, id: &str, verb: EventVerb) {
         if self.shared.clients.load(Ordering::Acquire) > 0 {
             lock(&self.shared.emitted).push(id, verb);
-            wake(&self.ctx, &self.shared);
+            // With nobody to hear it now, it is numbered at the next look.
+            if self.shared.listeners.load(Ordering::Acquire) > 0 {
+                wake(&self.ctx, &self.shared);
+            }
         }
     }
 

@@ -54,7 +54,7 @@ impl Looked {
             states,
             offers: offers(node, role),
             class: node.role(),
-            has_text: text(node).is_some(),
+            has_text: has_text(node),
             bounds: node.min_numeric_value().zip(node.max_numeric_value()),
         }
     }
@@ -81,6 +81,14 @@ pub(crate) fn text(node: &ak::Node) -> Option<String> {
         return Some(String::new());
     }
     node.label().map(str::to_owned)
+}
+
+/// Whether it has one, without copying it.
+fn has_text(node: &ak::Node) -> bool {
+    node.value().is_some()
+        || node.numeric_value().is_some()
+        || is_field(node.role())
+        || node.label().is_some()
 }
 
 /// A field is empty rather than without text when egui gives no value.

@@ -280,18 +280,7 @@ pub(crate) fn leave(ui: &mut Ui, entered: Option<Entered>, response: Option<&mut
                 track.widget = Some(response.id);
                 track.auto = entered.auto;
             }
-            let secret = around.marks.contains(Marks::SECRET)
-                || track
-                    .looked
-                    .as_ref()
-                    .is_some_and(|looked| looked.states.contains(States::SECRET));
-            if changed && !(secret && track.told && !ours) {
-                track.stamp += 1;
-                track.told = secret;
-            }
-            if lost_focus || ours {
-                track.told = false;
-            }
+            track.changed(changed, lost_focus, around.marks, ours);
             if let Some(record) = record.and_then(|at| pass.records.get_mut(at)) {
                 record.stamp = track.stamp;
             }
@@ -356,7 +345,7 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
         let mut stamp = 0;
         if track.key == key {
             track.widget = Some(response.id);
-            track.stamp += u64::from(response.changed());
+            track.changed(response.changed(), response.lost_focus(), marks, false);
             stamp = track.stamp;
         }
         if !pass.recording {
@@ -382,10 +371,11 @@ pub(crate) fn chained(ctx: &Context, tag: Tag, response: &mut Response) {
             chained: true,
             size: None,
         });
-        if !pass.acting {
-            return;
-        }
-        match act(ctx, pass, state, Aim::Nothing) {
+        let armed = match pass.acting {
+            true => act(ctx, pass, state, Aim::Nothing),
+            false => None,
+        };
+        match armed {
             Some(armed) => settle(ctx, None, state, key, armed, Some(response)),
             None if response.clicked() => state.happened(key, EventVerb::Clicked),
             None => {}

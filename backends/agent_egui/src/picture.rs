@@ -100,18 +100,20 @@ fn fill(
     marks: Marks,
 ) {
     let secret = marks.contains(Marks::SECRET) || scene_node.looked.states.contains(States::SECRET);
-    let named = node.label().map(str::to_owned).or_else(|| {
-        let words: Vec<String> = node
-            .labelled_by()
-            .iter()
-            .filter(|id| !kept_back.contains_key(id))
-            .filter_map(|id| nodes.get(id).and_then(|label| text(label)))
-            .collect();
-        (!words.is_empty()).then(|| words.join(" "))
-    });
+    let named = || {
+        node.label().map(str::to_owned).or_else(|| {
+            let words: Vec<String> = node
+                .labelled_by()
+                .iter()
+                .filter(|id| !kept_back.contains_key(id))
+                .filter_map(|id| nodes.get(id).and_then(|label| text(label)))
+                .collect();
+            (!words.is_empty()).then(|| words.join(" "))
+        })
+    };
     // A field's label is about it; a button's is its text.
     if !secret || scene_node.looked.role.has_value() {
-        scene_node.label = named;
+        scene_node.label = named();
     }
     if !secret {
         scene_node.text = text(node);

@@ -8,9 +8,9 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Call, Changes, Emitted, Event, EventSink, EventVerb, Inbox, Job, Marks,
-    No, Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View, Waiting,
-    Why,
+    Acted, Action, Answer, Call, Cause, Changes, Emitted, Event, EventSink, EventVerb, Inbox, Job,
+    Marks, No, Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
+    Waiting, Why,
 };
 use egui::{Id, LayerId, Rect, ViewportId};
 
@@ -57,6 +57,24 @@ pub(crate) struct Track {
     /// The automatic id that was next when it was drawn.
     pub(crate) auto: Id,
     pub(crate) looked: Option<Looked>,
+}
+
+impl Track {
+    /// What its widget's response told of this pass: that what it holds has changed, that it lost
+    /// the focus. `ours`: by an agent's own action. Of a secret a person's typing shows as one
+    /// change, however many letters it has.
+    pub(crate) fn changed(&mut self, changed: bool, lost_focus: bool, marks: Marks, ours: bool) {
+        let looks_secret = |looked: &Looked| looked.states.contains(States::SECRET);
+        let secret =
+            marks.contains(Marks::SECRET) || self.looked.as_ref().is_some_and(looks_secret);
+        if changed && !(secret && self.told && !ours) {
+            self.stamp += 1;
+            self.told = secret;
+        }
+        if lost_focus || ours {
+            self.told = false;
+        }
+    }
 }
 
 /// One tag as a pass drew it.
@@ -131,6 +149,7 @@ pub(crate) struct ActWork {
     pub(crate) target: Target,
     pub(crate) action: Action,
     pub(crate) view: View,
+    pub(crate) cause: Option<Cause>,
     pub(crate) stage: Stage,
     pub(crate) since: u64,
     pub(crate) tries: u32,
@@ -275,6 +294,7 @@ impl UiState {
                 let stage = self.start(&target, &action, job.view);
                 Work::Act(Box::new(ActWork {
                     view: job.view,
+                    cause: job.cause(),
                     job: Some(job),
                     reply: None,
                     target,
@@ -439,7 +459,7 @@ impl UiState {
         match self.work.take() {
             // Every window is known: what this frame showed of one is what changed.
             None if self.listening && self.all(|viewport| viewport.pictured > 0) => {
-                self.settle(shared);
+                self.settle(shared, None);
             }
             None => {}
             Some(Work::Read { jobs, since }) => {
@@ -496,7 +516,7 @@ impl UiState {
             if everything || (enough && self.surface.has_looked()) {
                 if everything {
                     // What changed before the action did not come of it.
-                    self.settle(shared);
+                    self.settle(shared, None);
                 }
                 act.stage = Stage::Act(id);
                 act.since = self.tick();
@@ -554,7 +574,7 @@ impl UiState {
     }
 
     fn finish_act(&mut self, mut act: Box<ActWork>, shared: &Shared) {
-        let (scene, events) = self.settle(shared);
+        let (scene, events) = self.settle(shared, act.cause.as_ref());
         let mut result = Acted::new(self.surface.revision(), events);
         if let Some(done) = act.done.take()
             && done.verb == Verb::SetText
@@ -574,7 +594,7 @@ impl UiState {
         if jobs.is_empty() {
             return;
         }
-        let (scene, _) = self.settle(shared);
+        let (scene, _) = self.settle(shared, None);
         let began = Instant::now();
         let whole = jobs.iter().any(is_whole);
         let mut left = Vec::new();
@@ -611,12 +631,14 @@ impl UiState {
         }
     }
 
-    /// Takes in what every window's picture shows, and what happened since the last look.
-    fn settle(&mut self, shared: &Shared) -> (Scene, Vec<Event>) {
+    /// Takes in what every window's picture shows, and what happened since the last look: by an
+    /// agent's action, or by whatever else.
+    fn settle(&mut self, shared: &Shared, cause: Option<&Cause>) -> (Scene, Vec<Event>) {
         let scene = self.pictured();
         let mut acted = std::mem::take(&mut self.acted);
         acted.extend(lock(&shared.emitted).take(&scene));
         let mut events = self.surface.settle(&scene, Changes::Everything, &acted);
+        agent_core::caused(&mut events, cause);
         let sink = lock(&shared.sink).clone();
         if let Some(sink) = sink.filter(|_| !events.is_empty()) {
             sink(&mut events);

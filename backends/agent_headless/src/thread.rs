@@ -13,8 +13,8 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Answer, Backend, Call, Emitted, Event, EventSink, EventVerb, Fault, Inbox, Job, No,
-    Standings, Surface, TURN_BUDGET, VerbSet, Waiting, Warning,
+    Acted, Answer, Backend, Call, Cause, Emitted, Event, EventSink, EventVerb, Fault, Inbox, Job,
+    No, Standings, Surface, TURN_BUDGET, VerbSet, Waiting, Warning,
 };
 
 use crate::{tree::Tree, widget::Node};
@@ -254,7 +254,7 @@ impl Ui {
             for errand in errands {
                 let after = errand(&mut self.tree);
                 if !self.waiting.is_empty() || lock(&self.shared.state).listeners > 0 {
-                    self.settle();
+                    self.settle(None);
                 }
                 self.end_frame();
                 after();
@@ -302,7 +302,7 @@ impl Ui {
     /// (rule 4).
     fn serve(&mut self, job: Job) {
         if matches!(job.call, Call::Wait(_)) {
-            self.settle();
+            self.settle(None);
             self.waiting.purge();
             self.waiting.add(job, &self.surface, &self.tree);
             return;
@@ -312,7 +312,7 @@ impl Ui {
         };
         // What happened before is settled before, so that it is not told as brought about by
         // what this job does.
-        self.settle();
+        self.settle(None);
         let answer = match self.surface.read(&self.tree, &job.call, job.view) {
             Some(answer) => answer,
             None => self.act(&job),
@@ -343,7 +343,7 @@ impl Ui {
                 let why = "a handler of the app panicked";
                 Err(No::Fault(Fault::Internal(why.into())))
             });
-        let events = self.settle();
+        let events = self.settle(job.cause().as_ref());
         let edit = match performed {
             Ok(edit) => edit,
             Err(no) => return no.into(),
@@ -361,13 +361,14 @@ impl Ui {
         })
     }
 
-    /// Looks at what changed.
-    fn settle(&mut self) -> Vec<Event> {
+    /// Looks at what changed: by an agent's action, or by whatever else.
+    fn settle(&mut self, cause: Option<&Cause>) -> Vec<Event> {
         let changes = self.tree.take_changes();
         let mut acted = self.tree.take_acted();
         let mut emitted = std::mem::take(&mut lock(&self.shared.state).emitted);
         acted.extend(emitted.take(&self.tree));
         let mut events = self.surface.settle(&self.tree, changes, &acted);
+        agent_core::caused(&mut events, cause);
         let warnings = self.surface.take_warnings();
         if !warnings.is_empty() {
             lock(&self.shared.warnings).extend(warnings);

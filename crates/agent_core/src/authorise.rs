@@ -158,8 +158,6 @@ pub enum Fault {
     Internal(String),
     /// The app is going away.
     Closed,
-    /// The app did not arm it.
-    NotArmed,
 }
 
 /// Either kind of no.

@@ -169,22 +169,24 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         {
             return Ok(self.changes(&mut standings, &all, describe, since, changed));
         }
-        let chosen = choose(&all, describe, |item| self.weight(&mut standings, item));
+        let chosen = choose(&all, describe, |item| {
+            name(&mut standings, item.node, &item.standing)
+        });
         let mut complete = true;
         // From an index in all nodes to one in the reply.
         let mut index = KeyMap::default();
         let mut nodes: Vec<Described> = Vec::new();
-        for (at, item) in all.iter().enumerate() {
-            match chosen.get(at) {
-                Some(Choice::In) => {
+        for (at, (item, choice)) in all.iter().zip(chosen).enumerate() {
+            match choice {
+                Choice::In(name) => {
                     index.insert(at, nodes.len());
                     let parent = item.parent.and_then(|parent| index.get(&parent).copied());
-                    let mut node = self.node(&mut standings, item, describe);
+                    let mut node = self.node(&mut standings, item, name, describe);
                     node.parent = parent;
                     nodes.push(node);
                 }
                 out => {
-                    complete &= out == Some(&Choice::TooDeep);
+                    complete &= matches!(out, Choice::TooDeep);
                     if let Some(parent) = item.parent.and_then(|parent| index.get(&parent))
                         && let Some(parent) = nodes.get_mut(*parent)
                     {
@@ -220,7 +222,8 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 complete = false;
                 continue;
             }
-            let mut node = self.node(standings, item, describe);
+            let name = name(standings, item.node, &item.standing);
+            let mut node = self.node(standings, item, name, describe);
             node.parent_id = item.standing.within.as_ref().map(|(_, id)| id.clone());
             nodes.push(node);
         }
@@ -271,6 +274,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         &mut self,
         standings: &mut Standings<'_, L>,
         item: &Item<K>,
+        name: String,
         describe: &Describe,
     ) -> Described {
         let live = standings.live();
@@ -298,7 +302,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         Described {
             id: item.id.clone(),
             role,
-            name: name(standings, node, standing),
+            name,
             actionable: actions.intersects(VerbSet::CONSEQUENTIAL),
             parent: None,
             parent_id: None,
@@ -327,16 +331,6 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 text,
             }),
         }
-    }
-
-    /// About how many bytes a node takes in a reply.
-    fn weight<L: LiveTree<Key = K>>(
-        &self,
-        standings: &mut Standings<'_, L>,
-        item: &Item<K>,
-    ) -> usize {
-        let name = name(standings, item.node, &item.standing);
-        120 + item.id.len() + name.len().min(MAX_NAME * 32)
     }
 }
 
@@ -486,9 +480,10 @@ pub(crate) fn has_place<L: LiveTree>(live: &L, id: &str) -> bool {
         .any(|item| &*item.id == id)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Choice {
-    In,
+    /// Goes in, under this name.
+    In(String),
     /// Below the depth that was asked for: what was asked for is complete without it.
     TooDeep,
     /// Cut by a limit.
@@ -499,11 +494,11 @@ enum Choice {
 fn choose<K>(
     all: &[Item<K>],
     describe: &Describe,
-    mut weight: impl FnMut(&Item<K>) -> usize,
+    mut name: impl FnMut(&Item<K>) -> String,
 ) -> Vec<Choice> {
     let limit = describe.limit.unwrap_or(MAX_NODES).min(MAX_NODES);
     let depth = describe.depth.unwrap_or(usize::MAX);
-    let mut choices = vec![Choice::Cut; all.len()];
+    let mut choices: Vec<Choice> = all.iter().map(|_| Choice::Cut).collect();
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|at| all.get(*at).map_or(0, |item| item.level));
     let (mut nodes, mut bytes, mut full) = (0, 0, false);
@@ -519,14 +514,16 @@ fn choose<K>(
             full = true;
             continue;
         }
-        let weight = weight(item);
+        let name = name(item);
+        // About how many bytes it takes in a reply.
+        let weight = 120 + item.id.len() + name.len().min(MAX_NAME * 32);
         if nodes > 0 && bytes + weight > MAX_BYTES {
             full = true;
             continue;
         }
         nodes += 1;
         bytes += weight;
-        *choice = Choice::In;
+        *choice = Choice::In(name);
     }
     choices
 }

@@ -72,6 +72,28 @@ pub struct Event {
     pub role: Role,
     /// The revision that it led to.
     pub revision: u64,
+    /// The action that brought it about, if it was one of an agent's. Only who asked for that is
+    /// told.
+    pub cause: Option<Cause>,
+}
+
+/// A request of an agent's, as a cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The connection that it came on.
+    pub connection: u64,
+    /// Its name there.
+    pub request: Arc<str>,
+}
+
+/// Says of these events that an action brought them about. That something changed in a window is
+/// nobody's: one such event may stand for several.
+pub fn caused(events: &mut [Event], cause: Option<&Cause>) {
+    for event in events {
+        if event.verb != EventVerb::UiChanged {
+            event.cause = cause.cloned();
+        }
+    }
 }
 
 /// The app's own events on their way to the UI thread: bounded, so that an app that raises them

@@ -41,7 +41,7 @@ pub use describe::{
     Describe, Described, Description, Full, Include, MAX_BYTES, MAX_NAME, MAX_NODES, MAX_VALUE,
     Since,
 };
-pub use event::{Emitted, Event, EventVerb};
+pub use event::{Cause, Emitted, Event, EventVerb, caused};
 pub use gate::{AuthGate, Channel, Decision, Peer, Reason, Request, Scope};
 pub use hub::{Filter, Hub, Polled, Subscribed, Touched};
 pub use id::{

@@ -364,6 +364,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             verb,
             role: shown.role,
             revision: self.revision,
+            cause: None,
         };
         let mut events = Vec::new();
         let mut told: HashSet<(K, EventVerb)> = HashSet::new();
@@ -408,7 +409,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
 /// The nodes that are no longer in the order that they were in among those that stayed: all
 /// between the first and the last that differ.
 fn moved<K: Copy + Eq + std::hash::Hash>(old: &[K], new: &[K]) -> Vec<K> {
-    let (were, are): (HashSet<K>, HashSet<K>) =
+    let (were, are): (KeySet<K>, KeySet<K>) =
         (old.iter().copied().collect(), new.iter().copied().collect());
     let old: Vec<K> = old
         .iter()
@@ -480,14 +481,13 @@ fn named_by<L: LiveTree>(live: &L, nodes: Vec<L::Key>) -> Vec<L::Key> {
     let mut met = KeySet::default();
     for node in nodes {
         let mut at = Some(node);
-        let mut names = true;
-        while let Some(node) = at.filter(|_| names) {
-            if met.insert(node) {
-                all.push(node);
-            }
+        // A name from content reaches through whatever lies between; what is around a node that
+        // was met has been met too.
+        while let Some(node) = at
+            && met.insert(node)
+        {
+            all.push(node);
             at = live.parent(node);
-            // A name from content reaches through whatever lies between.
-            names = at.is_some();
         }
     }
     all

@@ -12,7 +12,7 @@ use std::{
 use crate::{
     authorise::{Action, Fault, No, Refusal, Target, TextRead, View},
     describe::{Describe, Description},
-    event::{Event, EventVerb},
+    event::{Cause, Event, EventVerb},
     gate::{AuthGate, Decision, Request},
     node::LiveTree,
     surface::Surface,
@@ -229,6 +229,8 @@ pub struct Job {
     pub call: Call,
     /// Who asks, to be asked of the gate again on entry.
     pub request: Request,
+    /// What the request is called on its connection: the events of an action carry it back there.
+    pub name: Option<Arc<str>>,
     /// The gate.
     pub gate: AuthGate,
     /// What changes what they are told.
@@ -242,6 +244,14 @@ pub struct Job {
 }
 
 impl Job {
+    /// The job as the cause of what it does.
+    pub fn cause(&self) -> Option<Cause> {
+        self.name.clone().map(|request| Cause {
+            connection: self.request.connection,
+            request,
+        })
+    }
+
     /// Begins it, on the UI thread: not if it was withdrawn or is late (nothing happens late),
     /// and not if the gate has changed its mind since (rule 2). `None`: it is over.
     pub fn enter(self, now: Instant) -> Option<Self> {

@@ -115,10 +115,7 @@ pub(crate) fn stem(folder: &Path, app: &str, pid: u32, number: u32) -> Option<St
     }
     let hash = format!("-{:08x}", hash(app.as_bytes()));
     // The id is ASCII, by `check_id`; were it not, the cut moves to the border before.
-    let mut kept = room.checked_sub(hash.len())?;
-    while !app.is_char_boundary(kept) {
-        kept = kept.checked_sub(1)?;
-    }
+    let kept = app.floor_char_boundary(room.checked_sub(hash.len())?);
     Some(format!("{}{hash}{ending}", app.get(..kept)?))
 }
 

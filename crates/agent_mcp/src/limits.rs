@@ -44,6 +44,17 @@ pub struct ActionRate {
     pub burst: u32,
 }
 
+/// The bounds of replies are the core's to keep and the wire's to promise.
+const _: () = {
+    assert!(agent_core::MAX_NODES == wire::NODES);
+    assert!(agent_core::MAX_BYTES == wire::DESCRIBE_BYTES);
+    assert!(agent_core::MAX_NAME == wire::NAME_GRAPHEMES);
+    assert!(agent_core::MAX_VALUE == wire::VALUE_GRAPHEMES);
+    assert!(agent_core::MAX_TEXT_BYTES == wire::TEXT_BYTES);
+    assert!(agent_core::MAX_ID_BYTES == wire::ID_BYTES);
+    assert!(agent_core::TURN_BUDGET.as_millis() == wire::UI_TIME_PER_TURN.as_millis());
+};
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

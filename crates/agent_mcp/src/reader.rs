@@ -37,13 +37,7 @@ const LARGE: usize = 64 * 1024;
 /// Reads until the connection ends, and then puts everything away that it had.
 pub(crate) fn run(connection: &Arc<Connection>, shared: &Arc<Shared>) {
     let _forget = ForgetOnDrop(connection, shared);
-    let mut reader = Reader {
-        connection,
-        shared,
-        parse_errors: 0,
-        over: false,
-    };
-    reader.read();
+    Reader::new(connection, shared).read();
     // The writer ends the connection when it has written what there is; the client can do so
     // at any time.
     wait_for_hang_up(connection);
@@ -68,7 +62,16 @@ struct Reader<'a> {
     over: bool,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(connection: &'a Arc<Connection>, shared: &'a Arc<Shared>) -> Self {
+        Self {
+            connection,
+            shared,
+            parse_errors: 0,
+            over: false,
+        }
+    }
+
     fn read(&mut self) {
         let (connection, shared) = (self.connection, self.shared);
         let mut chunk = vec![0; CHUNK];
@@ -258,6 +261,10 @@ impl Reader<'_> {
             .window()
             .is_some_and(|window| shared.backend.has_window(window));
         let deadline = now + Duration::from_millis(args.timeout_ms());
+        let name = verb
+            .acts()
+            .then(|| to_wire::request_name(&request.id))
+            .flatten();
         let max = shared.limits.requests_in_flight;
         let taken = connection
             .outbox
@@ -285,6 +292,7 @@ impl Reader<'_> {
         let to = connection.clone();
         shared.backend.submit(Job {
             call,
+            name,
             request: asked,
             gate: shared.gate.clone(),
             view: agent_core::View {
@@ -332,6 +340,8 @@ impl Reader<'_> {
             if !shared.unsubscribe(connection.id, Some(subscription)) {
                 return Err(no_subscription());
             }
+            // Who waits for its next event hears that there will be none.
+            connection.outbox.news(subscription, false);
             connection.reply_to(&id, result_line(&id, &Unsubscribed {}));
             return Ok(());
         }
@@ -407,8 +417,8 @@ impl Reader<'_> {
             return Err(Failure::limit(names::REQUESTS, None));
         }
         let message = mcp.session.take(request)?;
-        if let Some(name) = client_name(request) {
-            connection.claim(name);
+        if let Some(name) = mcp.session.client() {
+            connection.claim(&name);
         }
         connection.outbox.wait_elsewhere();
         let asked = (request.method == crate::mcp::CALL && message.fits)
@@ -437,40 +447,37 @@ impl Reader<'_> {
             return Ok(mcp);
         }
         let shared = self.shared;
+        let app = &shared.app.id;
         let runtime = shared
             .mcp
             .handle(&shared.threads)
             .map_err(|_| Failure::new(Reason::Internal, "MCP could not be started in this app"))?;
         // Not the connection itself: it owns this.
         let to = Arc::downgrade(self.connection);
-        let link = crate::mcp::Link::start(&runtime, &shared.app.id, move |line, answers| {
-            if let Some(to) = to.upgrade() {
-                to.reply(line);
-                if answers {
-                    to.outbox.answered_elsewhere();
+        let out = {
+            let to = to.clone();
+            move |line, answers| {
+                if let Some(to) = to.upgrade() {
+                    to.reply(line);
+                    if answers {
+                        to.outbox.answered_elsewhere();
+                    }
                 }
             }
-        });
+        };
+        let shared = Arc::downgrade(shared);
+        let ask = move |request: Request| {
+            if let (Some(connection), Some(shared)) = (to.upgrade(), shared.upgrade()) {
+                let reader = Reader::new(&connection, &shared);
+                let id = request.id.clone();
+                if let Err(failure) = reader.request(request, 0, Instant::now()) {
+                    reader.refuse(Some(&id), &failure);
+                }
+            }
+        };
+        let link = crate::mcp::Link::start(&runtime, app, out, ask);
         Ok(self.connection.mcp.get_or_init(|| link))
     }
-}
-
-/// What a client calls itself: once, or on each request.
-#[cfg(feature = "mcp")]
-fn client_name(request: &Request) -> Option<&str> {
-    let params = request.params.as_ref()?;
-    let info = match request.method.as_str() {
-        "initialize" => params.get("clientInfo")?,
-        _ => params
-            .get("_meta")?
-            .get("io.modelcontextprotocol/clientInfo")?,
-    };
-    let name = info.get("name")?.as_str()?;
-    let mut end = name.len().min(agent_wire::limits::SHORT_TEXT_BYTES);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    name.get(..end)
 }
 
 fn in_flight_already() -> Failure {

@@ -423,7 +423,7 @@ impl Shared {
     ) -> Vec<u8> {
         let polled = lock(&self.hub).poll(connection.id, subscription, most);
         match polled {
-            Some(polled) => to_wire::polled(id, &polled),
+            Some(polled) => to_wire::polled(id, connection.id, &polled),
             None => error_line(Some(id), &no_subscription()),
         }
     }

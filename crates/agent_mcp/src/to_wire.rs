@@ -1,6 +1,8 @@
 //! Answers into reply lines: cut where they are long, in the wire's words. Runs on a writer's
 //! thread: the UI thread pays for none of it.
 
+use std::sync::Arc;
+
 use agent_core::{Answer, Fault, Polled, Refusal, Role, Subscribed, Verb, cut};
 use agent_wire::{
     Changed, Failure, NodeValue, Outcome, Parent, Pushed, Reason, RequestId, Waited, error_line,
@@ -85,9 +87,13 @@ pub(crate) fn subscribed(id: &RequestId, made: Subscribed, revision: u64) -> Vec
 }
 
 /// What a subscription has heard.
-pub(crate) fn polled(id: &RequestId, polled: &Polled) -> Vec<u8> {
+pub(crate) fn polled(id: &RequestId, connection: u64, polled: &Polled) -> Vec<u8> {
     let reply = agent_wire::Polled {
-        events: polled.events.iter().map(|it| event(it)).collect(),
+        events: polled
+            .events
+            .iter()
+            .map(|it| heard(it, connection))
+            .collect(),
         dropped: polled.dropped,
         next: polled.next,
     };
@@ -95,12 +101,12 @@ pub(crate) fn polled(id: &RequestId, polled: &Polled) -> Vec<u8> {
 }
 
 /// What a subscription has heard, as notifications.
-pub(crate) fn pushed(subscription: u64, polled: &Polled) -> Vec<u8> {
+pub(crate) fn pushed(connection: u64, subscription: u64, polled: &Polled) -> Vec<u8> {
     let mut lines = Vec::new();
-    for heard in &polled.events {
+    for it in &polled.events {
         let pushed = Pushed {
             subscription: name(subscription),
-            event: event(heard),
+            event: heard(it, connection),
         };
         lines.extend(notification_line("event", &pushed));
     }
@@ -204,8 +210,26 @@ fn event(event: &agent_core::Event) -> agent_wire::Event {
         verb: event.verb.word().into(),
         role: event.role.word().into(),
         revision: event.revision,
+        request: None,
         detail: None,
     }
+}
+
+/// An event, as this connection hears it: marked, if that is what its own request brought about.
+fn heard(it: &agent_core::Event, connection: u64) -> agent_wire::Event {
+    let cause = it.cause.as_ref();
+    let own = cause.filter(|cause| cause.connection == connection);
+    agent_wire::Event {
+        request: own.and_then(|cause| serde_json::from_str(&cause.request).ok()),
+        ..event(it)
+    }
+}
+
+/// A request's id, as the name that events carry back. `None`: it is too long to be told with
+/// each event.
+pub(crate) fn request_name(id: &RequestId) -> Option<Arc<str>> {
+    let name = serde_json::to_string(id).ok()?;
+    (name.len() <= limits::SHORT_TEXT_BYTES).then(|| name.into())
 }
 
 fn refused(refusal: Refusal) -> agent_wire::Acted {
@@ -255,7 +279,6 @@ fn failure(verb: Verb, fault: Fault) -> Failure {
             Reason::Internal,
             "the app is closing, and has not finished this",
         ),
-        Fault::NotArmed => Failure::not_armed(),
     }
 }
 

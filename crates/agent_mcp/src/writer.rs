@@ -47,7 +47,7 @@ fn lines(connection: &Connection, shared: &Shared, batch: Batch) -> Vec<u8> {
         // At most what its queue holds: what comes meanwhile is news again.
         let polled = lock(&shared.hub).poll(connection.id, subscription, usize::MAX);
         if let Some(polled) = polled {
-            lines.extend(to_wire::pushed(subscription, &polled));
+            lines.extend(to_wire::pushed(connection.id, subscription, &polled));
         }
     }
     for reply in batch.replies {

@@ -232,7 +232,7 @@ fn whatever_comes_in_the_next_message_is_served() {
             "invalid_params",
         ),
         (
-            r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"prompts/list"}"#,
             "method_not_found",
         ),
     ] {

@@ -29,6 +29,7 @@ pub fn job(call: Call) -> (Job, Receiver<Answer>) {
             scope: Scope::Surface,
             target: None,
         },
+        name: None,
         call,
         gate: allow(),
         view: View {

@@ -10,6 +10,7 @@
 )]
 
 mod client;
+mod folder;
 mod job;
 mod random;
 
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 pub use self::{
     client::{Client, limit, reason},
+    folder::{TempDir, folder},
     job::{allow, job},
     random::Random,
 };

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::words::{Outcome, Why};
+use crate::{
+    message::RequestId,
+    words::{Outcome, Why},
+};
 
 /// A word of a vocabulary that this crate does not own (roles, states, verbs): borrowed
 /// where it is written, owned where it was read.
@@ -270,6 +273,11 @@ pub struct Event {
     pub role: Word,
     /// The surface's revision that has it.
     pub revision: u64,
+    /// The request of this connection that brought it about. Absent: it was somebody else, the
+    /// app, another agent or a person; always absent in the reply to that request, and where its
+    /// id has more than 200 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestId>,
     /// What the verb alone does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Word>,
@@ -417,6 +425,7 @@ mod tests {
             verb: "clicked".into(),
             role: "button".into(),
             revision: 4,
+            request: None,
             detail: None,
         };
         check(

@@ -235,6 +235,7 @@ proptest! {
             verb: "changed".into(),
             role: "textbox".into(),
             revision: number,
+            request: Some(RequestId::Str(text.clone())),
             detail: Some(text.clone().into()),
         };
         let note = read_back(&notification_line(&text, &event));

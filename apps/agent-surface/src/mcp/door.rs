@@ -9,9 +9,9 @@ use std::{
 
 use agent_mcp::{
     ConnectError, Running,
-    mcp::{About, Asked, Door, INSTRUCTIONS, Reply, Said, ToolCall, clean, tool},
+    mcp::{About, Ask, Asked, Door, INSTRUCTIONS, Replied, Reply, Said, ToolCall, clean, tool},
 };
-use agent_wire::{VERBS, Verb, limits};
+use agent_wire::{Failure, Reason, VERBS, Verb, limits};
 use rmcp::model::{CallToolResult, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -40,16 +40,10 @@ pub(super) struct Bridge {
     links: Mutex<HashMap<(PathBuf, u32), Link>>,
 }
 
-/// What needs a connection that stays.
-const LISTENING: &[&str] = &["subscribe", "poll_events", "unsubscribe"];
-
 impl Bridge {
     pub(super) fn new(only: Option<String>, read_only: bool) -> Self {
         let mut tools = vec![list_apps()];
         let offered = VERBS.iter().filter(|verb| verb.read_only || !read_only);
-        // A subscription lives as long as its connection, and an app's connection is given back
-        // when nothing is asked for a while.
-        let offered = offered.filter(|verb| !LISTENING.contains(&verb.name));
         tools.extend(offered.map(|verb| with_app(tool(verb))));
         Self {
             only,
@@ -69,7 +63,7 @@ impl Bridge {
             Ok(asked) => asked,
             Err(failure) => return Said::refused(&failure),
         };
-        let client = call.client.take().map(|name| short(&name));
+        let client = call.client.take();
         // Once more where the app never got it: the connection had just been closed.
         for last in [false, true] {
             let apps = if last {
@@ -144,6 +138,32 @@ impl Bridge {
         }
     }
 
+    /// Sends a request of the bare dialect: to which app, where its reply comes, what to drop when
+    /// it is no longer waited for, and how long it is.
+    fn begin(&self, ask: Ask) -> Result<Begun, Failure> {
+        let no = |why: String| Failure::new(Reason::InvalidParams, why);
+        let apps = self.apps_with(ask.app.as_deref()).map_err(no)?;
+        let running = apps.choose(ask.app.as_deref()).map_err(no)?;
+        let gone = |why: String| Failure::new(Reason::Internal, why);
+        let link = self
+            .link(running)
+            .map_err(|why| gone(Trouble::No(why.to_string()).words()))?;
+        let waits = ask.params.get("wait_ms").and_then(Value::as_u64);
+        let (reply, replied) = oneshot::channel();
+        let (cancel, cancelled) = oneshot::channel();
+        let question = Question {
+            verb: ask.verb,
+            params: ask.params,
+            client: ask.client,
+            reply,
+            cancelled,
+        };
+        link.ask(question)
+            .map_err(|_| gone(Trouble::Lost(Lost::Unsent).words()))?;
+        let patience = waits.map_or(limits::UI_DEADLINE, Duration::from_millis) + GRACE;
+        Ok((apps.name(running), replied, cancel, patience))
+    }
+
     /// The connection to this app, opened if there is none.
     fn link(&self, app: &Running) -> Result<Link, ConnectError> {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
@@ -167,8 +187,30 @@ impl Door for Bridge {
         }
     }
 
-    fn tools(&self) -> Vec<Tool> {
-        self.tools.clone()
+    fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    fn has_apps(&self) -> bool {
+        true
+    }
+
+    fn ask(&self, ask: Ask) -> Replied {
+        let asked = self.begin(ask);
+        Box::pin(async move {
+            let (app, reply, _cancel, patience) = asked?;
+            let lost = |trouble: Trouble| {
+                let why = format!("{}: {}", clean(&app), trouble.words());
+                Failure::new(Reason::Internal, why)
+            };
+            tokio::select! {
+                replied = reply => match replied {
+                    Ok(reply) => reply.map_err(|why| lost(Trouble::Lost(why)))?,
+                    Err(_) => Err(lost(Trouble::Lost(Lost::Unanswered))),
+                },
+                () = tokio::time::sleep(patience) => Err(lost(Trouble::Silent(patience))),
+            }
+        })
     }
 
     async fn call(&self, mut call: ToolCall) -> CallToolResult {
@@ -185,6 +227,13 @@ impl Door for Bridge {
         said.into()
     }
 }
+
+type Begun = (
+    String,
+    oneshot::Receiver<Result<Reply, Lost>>,
+    oneshot::Sender<()>,
+    Duration,
+);
 
 /// Why an app gave no reply.
 enum Trouble {
@@ -244,13 +293,4 @@ fn patience(asked: &Asked) -> Duration {
         None => Duration::from_millis(asked.verb().timeout.default_ms),
     };
     wait + GRACE
-}
-
-/// A name that fits where the wire takes one.
-fn short(name: &str) -> String {
-    let mut end = name.len().min(limits::SHORT_TEXT_BYTES);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    name.get(..end).unwrap_or_default().to_owned()
 }

@@ -1,12 +1,15 @@
 //! A connection to one app: held while it is used, and a little longer.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use agent_mcp::{
     Running,
     mcp::{Reply, read_reply},
 };
-use agent_wire::{LineSplitter, Piece, RequestId};
+use agent_wire::{LineSplitter, Piece, Reason, RequestId};
 use serde_json::{Map, Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -68,6 +71,9 @@ impl Link {
 }
 
 struct Waiting {
+    verb: &'static str,
+    /// Which subscription it names.
+    subscription: Option<String>,
     reply: oneshot::Sender<Result<Reply, Lost>>,
     /// How many bytes have to be written for all of it to be.
     ends_at: u64,
@@ -81,6 +87,8 @@ struct State {
     next: i64,
     waiting: HashMap<i64, Waiting>,
     client: Option<String>,
+    /// What lives on this connection, and ends with it.
+    subscriptions: HashSet<String>,
     cancel: mpsc::UnboundedSender<i64>,
 }
 
@@ -94,6 +102,7 @@ async fn run(stream: UnixStream, mut questions: mpsc::UnboundedReceiver<Question
         next: 1,
         waiting: HashMap::new(),
         client: None,
+        subscriptions: HashSet::new(),
         cancel,
     };
     let mut splitter = LineSplitter::new(MAX_REPLY);
@@ -125,7 +134,7 @@ async fn run(stream: UnixStream, mut questions: mpsc::UnboundedReceiver<Question
                 None => break,
             },
             Some(id) = cancelled.recv() => state.cancel(id),
-            () = sleep_until(idle_at), if state.waiting.is_empty() && state.out.is_empty() => break,
+            () = sleep_until(idle_at), if state.is_idle() => break,
         }
     }
     // From here on a question comes back to whoever asks it.
@@ -151,8 +160,12 @@ impl State {
             self.request("hello", &json!({ "name": name }));
             self.client = question.client;
         }
+        let named = question.params.get("subscription").and_then(Value::as_str);
+        let subscription = named.map(str::to_owned);
         let id = self.request(question.verb, &Value::Object(question.params));
         let waiting = Waiting {
+            verb: question.verb,
+            subscription,
             reply: question.reply,
             ends_at: self.queued,
         };
@@ -181,6 +194,33 @@ impl State {
         }
     }
 
+    fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.out.is_empty() && self.subscriptions.is_empty()
+    }
+
+    /// Which subscriptions there are, by what the app says of them.
+    fn keep_count(&mut self, waiting: &Waiting, reply: &Reply) {
+        match (waiting.verb, &waiting.subscription, reply) {
+            ("subscribe", _, Ok(made)) => {
+                let id = made.get("subscription").and_then(Value::as_str);
+                self.subscriptions.extend(id.map(str::to_owned));
+            }
+            ("unsubscribe", Some(id), Ok(_)) => {
+                self.subscriptions.remove(id);
+            }
+            // It is not there any more, or the user has taken the leave to listen back.
+            ("poll_events", Some(id), Err(failure))
+                if matches!(
+                    failure.reason,
+                    Reason::InvalidParams | Reason::ConsentDenied
+                ) =>
+            {
+                self.subscriptions.remove(id);
+            }
+            _ => {}
+        }
+    }
+
     fn put(&mut self, message: &Value) {
         let before = self.out.len();
         self.out.extend_from_slice(message.to_string().as_bytes());
@@ -193,6 +233,7 @@ impl State {
             return;
         };
         if let Some(waiting) = self.waiting.remove(&id) {
+            self.keep_count(&waiting, &reply);
             let _ = waiting.reply.send(Ok(reply));
         }
     }
@@ -293,6 +334,47 @@ mod tests {
             assert!(dropped.await.is_err());
             drop((lines, write));
             assert_eq!(replied.await.unwrap().unwrap_err(), Lost::Unanswered);
+        });
+    }
+    #[test]
+    fn a_subscription_keeps_its_connection_until_it_is_over() {
+        on_a_runtime(async {
+            let (ours, app) = UnixStream::pair().unwrap();
+            let (send, questions) = mpsc::unbounded_channel();
+            let ran = tokio::spawn(run(ours, questions, Duration::from_millis(50)));
+            let link = Link(send);
+            let (read, mut write) = app.into_split();
+            let mut lines = BufReader::new(read).lines();
+            let mut cancels = Vec::new();
+            let mut id = 0;
+            for (verb, result) in [
+                ("subscribe", json!({"subscription": "s1", "revision": 1})),
+                ("unsubscribe", json!({})),
+            ] {
+                let (mut asked, replied, cancel) = question("host");
+                asked.verb = verb;
+                asked.client = None;
+                if verb == "unsubscribe" {
+                    asked.params.insert("subscription".into(), "s1".into());
+                }
+                cancels.push(cancel);
+                assert!(link.ask(asked).is_ok());
+                lines.next_line().await.unwrap();
+                id += 1;
+                let reply = json!({"jsonrpc": "2.0", "id": id, "result": result});
+                write
+                    .write_all(format!("{reply}\n").as_bytes())
+                    .await
+                    .unwrap();
+                assert!(replied.await.unwrap().unwrap().is_ok());
+                if verb == "subscribe" {
+                    // Longer than idling is allowed.
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                    assert!(!link.is_closed());
+                }
+            }
+            assert_eq!(lines.next_line().await.unwrap(), None);
+            ran.await.unwrap();
         });
     }
 }

@@ -9,6 +9,8 @@
     reason = "a test that fails says so by panicking"
 )]
 
+mod events;
+mod peer;
 mod support;
 mod tests;
 mod tokens;

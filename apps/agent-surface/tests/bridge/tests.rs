@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::events::{
+    a_resource_is_followed_before_2026_07_28, a_stream_is_listened_to_from_2026_07_28_on,
+    events_are_fetched_by_tools,
+};
 use crate::support::{Host, Place, eventually, host_process, is_alive, said, sockets_of};
 
 macro_rules! tests {
@@ -25,6 +29,9 @@ tests! {
     a_host_killed_in_mid_call_leaves_no_bridge
     a_cancelled_call_is_withdrawn_in_the_app
     read_only_and_one_app_only
+    events_are_fetched_by_tools
+    a_resource_is_followed_before_2026_07_28
+    a_stream_is_listened_to_from_2026_07_28_on
     an_impostor_is_left_out
     a_person_lists_and_describes
     bad_lines_are_answered_and_the_end_of_input_ends_it
@@ -141,14 +148,8 @@ fn rule_2_the_host_is_named_to_the_app_and_refusals_are_readable() {
     let reply = stranger.ask("tools/list", json!({}));
     let tools = reply["result"]["tools"].as_array().unwrap();
     assert_eq!(tools[0]["name"], "list_apps");
-    // What needs a connection that stays is not for a bridge.
-    let listening = ["subscribe", "poll_events", "unsubscribe"];
-    let verbs: Vec<_> = agent_wire::VERBS
-        .iter()
-        .filter(|verb| !listening.contains(&verb.name))
-        .collect();
-    assert_eq!(tools.len(), 1 + verbs.len());
-    for (tool, verb) in tools[1..].iter().zip(verbs) {
+    assert_eq!(tools.len(), 1 + agent_wire::VERBS.len());
+    for (tool, verb) in tools[1..].iter().zip(agent_wire::VERBS) {
         assert_eq!(tool["name"], verb.name);
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
         assert_eq!(tool["inputSchema"]["properties"]["app"]["type"], "string");

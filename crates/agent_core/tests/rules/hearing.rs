@@ -11,6 +11,7 @@ fn event(source: &str, around: &[&str], verb: EventVerb, role: Role) -> Event {
         verb,
         role,
         revision: 1,
+        cause: None,
     }
 }
 

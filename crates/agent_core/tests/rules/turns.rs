@@ -26,6 +26,7 @@ fn job(connection: u64, gate: &AuthGate, answers: &Answers) -> Job {
             scope: Scope::Surface,
             target: None,
         },
+        name: None,
         gate: gate.clone(),
         view: View {
             names_unexposed: false,

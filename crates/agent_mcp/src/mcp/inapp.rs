@@ -3,7 +3,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use agent_wire::{Failure, Request, RequestId, Verb, error_line};
@@ -12,7 +15,7 @@ use serde_json::Value;
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::{
-    handler::{About, Door, ToolCall},
+    handler::{About, Ask, Door, Replied, ToolCall},
     say::{Asked, Said, read_reply},
     session::Session,
     tools::{INSTRUCTIONS, tools},
@@ -27,11 +30,20 @@ pub(crate) struct Link {
 }
 
 /// The tool calls whose reply is on its way.
-#[derive(Debug, Default)]
 struct Calls {
     app: String,
+    /// Takes a request of ours as if its client had sent it.
+    send: Box<dyn Fn(Request) + Send + Sync>,
+    /// Counts these.
+    sent: AtomicU64,
     by_id: Mutex<HashMap<RequestId, oneshot::Sender<Vec<u8>>>>,
     by_serial: Mutex<HashMap<i64, Expected>>,
+}
+
+impl std::fmt::Debug for Calls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Calls").finish_non_exhaustive()
+    }
 }
 
 /// What a call asked for, and where its reply line will come.
@@ -42,15 +54,20 @@ struct Expected {
 }
 
 impl Link {
-    /// Serves a client of the app of this id; its lines go to `out`, `true` for answers.
+    /// Serves a client of the app of this id; its lines go to `out`, `true` for answers, and what
+    /// is asked in its name to `send`.
     pub(crate) fn start(
         runtime: &Handle,
         app: &str,
         out: impl Fn(Vec<u8>, bool) + Send + Sync + 'static,
+        send: impl Fn(Request) + Send + Sync + 'static,
     ) -> Self {
         let calls = Arc::new(Calls {
             app: app.to_owned(),
-            ..Calls::default()
+            send: Box::new(send),
+            sent: AtomicU64::new(0),
+            by_id: Mutex::default(),
+            by_serial: Mutex::default(),
         });
         Self {
             session: Session::start(runtime, calls.clone(), out),
@@ -129,9 +146,34 @@ impl Door for Calls {
         }
     }
 
-    fn tools(&self) -> Vec<Tool> {
+    fn tools(&self) -> &[Tool] {
         static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
-        TOOLS.get_or_init(tools).clone()
+        TOOLS.get_or_init(tools)
+    }
+
+    fn has_apps(&self) -> bool {
+        false
+    }
+
+    fn ask(&self, ask: Ask) -> Replied {
+        // No client has ids that begin like this by chance.
+        let serial = self.sent.fetch_add(1, Ordering::Relaxed);
+        let id = RequestId::Str(format!("\u{1}agent-surface {serial}"));
+        let (send, reply) = oneshot::channel();
+        lock(&self.by_id).insert(id.clone(), send);
+        (self.send)(Request {
+            id,
+            method: ask.verb.to_owned(),
+            params: Some(Value::Object(ask.params)),
+        });
+        Box::pin(async move {
+            let line = reply.await.ok();
+            match line.and_then(|line| read_reply(&line)) {
+                Some((_, reply)) => reply,
+                // The connection has ended.
+                None => Err(Failure::internal()),
+            }
+        })
     }
 
     async fn call(&self, mut call: ToolCall) -> CallToolResult {

@@ -10,9 +10,10 @@
 //! connection. Lines are read and judged by this crate's own framing, and everything in the
 //! wire's error table is answered by it.
 //!
-//! Events will be resources: `resources/subscribe` and `subscriptions/listen` become methods
-//! that [`is_method`] knows, and functions of [`Door`].
+//! Events are tools like the other verbs, and resources that a client follows by
+//! `subscriptions/listen` or, before revision 2026-07-28, `resources/subscribe`.
 
+mod events;
 mod handler;
 mod inapp;
 mod outline;
@@ -21,7 +22,7 @@ mod say;
 mod session;
 mod tools;
 
-pub use handler::{About, Door, ToolCall};
+pub use handler::{About, Ask, Door, Replied, ToolCall};
 pub use outline::{Shown, clean, outline, quote};
 pub use say::{Asked, Reply, Said, read_reply};
 pub use session::{Cancelled, Message, Session};
@@ -37,7 +38,16 @@ const METHODS: &[&str] = &[
     "ping",
     "tools/list",
     "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    LISTEN,
 ];
+
+/// The request that stays open while its client listens.
+const LISTEN: &str = "subscriptions/listen";
 
 /// Whether a request of this method is MCP's.
 pub fn is_method(method: &str) -> bool {

@@ -7,11 +7,12 @@ use agent_wire::{
     words::{INCLUDE_STATE, INCLUDE_VALUE},
 };
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{
     outline::{Shown, clean, deceives, outline, quote},
-    tools::{DESCRIBE, STRUCTURED},
+    tools::{DESCRIBE, STRUCTURED, is_left_out},
 };
 
 /// What came back for a request: its result, or why there is none.
@@ -48,6 +49,15 @@ impl Asked {
     /// # Errors
     /// If an argument that is MCP's alone is mistyped. All others are judged by the app.
     pub fn new(verb: &'static Verb, mut params: JsonObject) -> Result<Self, Failure> {
+        if let Some(name) = params.keys().find(|name| is_left_out(verb, name)) {
+            return Err(Failure::new(
+                Reason::InvalidParams,
+                format!(
+                    "parameter `{name}`: this tool does not take it; to be told of events follow \
+                     the resource agent-surface://events"
+                ),
+            ));
+        }
         let mut structured = false;
         let includes = params.get("include").and_then(Value::as_array);
         let states = includes.is_some_and(|it| it.iter().any(|word| word == INCLUDE_STATE));
@@ -109,7 +119,7 @@ impl Asked {
     fn result(&self, result: &Value, app: Option<&str>) -> Said {
         let as_json = || Said::yes(json_text(result));
         if result.get("outcome").is_some() {
-            return match serde_json::from_value::<Acted>(result.clone()) {
+            return match Acted::deserialize(result) {
                 Ok(acted) => self.acted(&acted),
                 Err(_) => Said::no(json_text(result)),
             };
@@ -118,17 +128,21 @@ impl Asked {
             return as_json();
         }
         match self.verb.name {
-            DESCRIBE if result.get("nodes").is_some() => {
-                serde_json::from_value::<Described>(result.clone()).map_or_else(
+            DESCRIBE if result.get("nodes").is_some() => Described::deserialize(result)
+                .map_or_else(
                     |_| as_json(),
                     |described| {
                         let offscreen = self.states;
                         Said::yes(outline(&described, Shown { app, offscreen }))
                     },
-                )
-            }
-            "get_text" => serde_json::from_value::<Text>(result.clone())
+                ),
+            "get_text" => Text::deserialize(result)
                 .map_or_else(|_| as_json(), |text| Said::yes(text_read(&text))),
+            "poll_events" => {
+                let mut polled = result.clone();
+                mark_own(&mut polled);
+                Said::yes(json_text(&polled))
+            }
             _ => as_json(),
         }
     }
@@ -239,8 +253,21 @@ fn text_read(read: &Text) -> String {
     out
 }
 
+/// Says of events whether this client's own requests brought them about: ids of requests are
+/// nothing that a model sees.
+pub(super) fn mark_own(polled: &mut Value) {
+    let events = polled.get_mut("events").and_then(Value::as_array_mut);
+    for event in events.into_iter().flatten() {
+        if let Some(event) = event.as_object_mut()
+            && event.remove("request").is_some()
+        {
+            event.insert("own".to_owned(), true.into());
+        }
+    }
+}
+
 /// JSON on one line, in which nothing breaks or reorders what stands around it.
-fn json_text(value: &Value) -> String {
+pub(super) fn json_text(value: &Value) -> String {
     let json = value.to_string();
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -6,17 +6,17 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use agent_wire::{Failure, Reason, Request, RequestId, error_line, result_line};
+use agent_wire::{Failure, Reason, Request, RequestId, error_line, limits, result_line};
 use rmcp::{
     ErrorData, RoleServer,
     model::{
         ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, NumberOrString,
-        RequestMetaObject,
+        RequestMetaObject, ServerResult,
     },
     service::{RxJsonRpcMessage, TxJsonRpcMessage, serve_directly},
     transport::Transport,
 };
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use tokio::{
     runtime,
@@ -24,10 +24,12 @@ use tokio::{
         mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
         oneshot,
     },
-    task::JoinHandle,
 };
 
-use super::handler::{Door, Handler, REVISIONS};
+use super::{
+    LISTEN,
+    handler::{Door, Handler, REVISIONS},
+};
 use crate::sync::lock;
 
 /// One client. Dropping it ends what the SDK does for it.
@@ -36,7 +38,6 @@ pub struct Session {
     /// `None`: nothing more is taken.
     to_sdk: Mutex<Option<UnboundedSender<ClientJsonRpcMessage>>>,
     pending: Arc<Pending>,
-    task: JoinHandle<()>,
 }
 
 /// Ends when nobody waits for a call any more.
@@ -59,18 +60,21 @@ pub(super) struct Pending(Mutex<Asked>);
 struct Asked {
     last: i64,
     by_serial: HashMap<i64, Waiting>,
+    client: Option<String>,
 }
 
 #[derive(Debug)]
 struct Waiting {
     id: RequestId,
+    /// It is answered when its client no longer listens, and not before.
+    listens: bool,
     /// Dropped with this.
     _until: oneshot::Sender<()>,
     cancelled: Option<oneshot::Receiver<()>>,
 }
 
 impl Pending {
-    fn add(&self, id: RequestId) -> i64 {
+    fn add(&self, id: RequestId, listens: bool) -> i64 {
         let mut asked = lock(&self.0);
         asked.last = asked.last.wrapping_add(1).max(1);
         let serial = asked.last;
@@ -79,6 +83,7 @@ impl Pending {
             serial,
             Waiting {
                 id,
+                listens,
                 _until: until,
                 cancelled: Some(cancelled),
             },
@@ -89,6 +94,16 @@ impl Pending {
     fn remove(&self, serial: i64) -> Option<RequestId> {
         let waiting = lock(&self.0).by_serial.remove(&serial)?;
         Some(waiting.id)
+    }
+
+    fn id_of(&self, serial: i64) -> Option<RequestId> {
+        let asked = lock(&self.0);
+        asked.by_serial.get(&serial).map(|it| it.id.clone())
+    }
+
+    /// What the client calls itself: a claim.
+    pub(super) fn client(&self) -> Option<String> {
+        lock(&self.0).client.clone()
     }
 
     /// For the call of this number, once.
@@ -129,11 +144,8 @@ impl Session {
             pending: pending.clone(),
             out: Arc::new(out),
         };
-        let handler = Handler {
-            door,
-            pending: pending.clone(),
-        };
-        let task = runtime.spawn(async move {
+        let handler = Handler::new(door, pending.clone());
+        runtime.spawn(async move {
             // Without the SDK's state machine of lifecycles, which ends a connection at the
             // first message that it does not expect.
             let _ = serve_directly::<RoleServer, _, _, _, _>(handler, stream, None)
@@ -143,7 +155,6 @@ impl Session {
         Self {
             to_sdk: Mutex::new(Some(to_sdk)),
             pending,
-            task,
         }
     }
 
@@ -163,7 +174,11 @@ impl Session {
     /// # Errors
     /// If its parameters are not what MCP asks for; it is not in flight then.
     pub fn take(&self, request: &Request) -> Result<Message, Failure> {
-        let serial = self.pending.add(request.id.clone());
+        let listens = request.method == LISTEN;
+        let serial = self.pending.add(request.id.clone(), listens);
+        if let Some(name) = client_name(request) {
+            lock(&self.pending.0).client = Some(name.to_owned());
+        }
         let mut message = json!({"jsonrpc": "2.0", "id": serial, "method": request.method});
         if let (Some(message), Some(params)) = (message.as_object_mut(), &request.params) {
             message.insert("params".to_owned(), params.clone());
@@ -227,15 +242,16 @@ impl Session {
         Some(serial)
     }
 
-    /// Takes nothing more. What is in flight is still answered.
-    pub fn end(&self) {
-        lock(&self.to_sdk).take();
+    /// What the client calls itself, by what it said last: a claim.
+    pub fn client(&self) -> Option<String> {
+        self.pending.client()
     }
 
-    /// Waits until the SDK has done what there was to do, after [`end`](Self::end).
-    pub async fn finished(mut self) {
-        self.end();
-        let _ = (&mut self.task).await;
+    /// Takes nothing more. What is in flight is still answered, but for what only listens.
+    pub fn end(&self) {
+        lock(&self.to_sdk).take();
+        let mut asked = lock(&self.pending.0);
+        asked.by_serial.retain(|_, waiting| !waiting.listens);
     }
 }
 
@@ -246,12 +262,25 @@ impl Drop for Session {
     }
 }
 
+/// What a client calls itself: once, or on each request.
+fn client_name(request: &Request) -> Option<&str> {
+    let params = request.params.as_ref()?;
+    let info = match request.method.as_str() {
+        "initialize" => params.get("clientInfo")?,
+        _ => params
+            .get("_meta")?
+            .get("io.modelcontextprotocol/clientInfo")?,
+    };
+    let name = info.get("name")?.as_str()?;
+    name.get(..name.floor_char_boundary(limits::SHORT_TEXT_BYTES))
+}
+
 /// As the SDK judges what a request says of itself. What it refuses must not be begun.
 fn meta_fits(params: &Value) -> bool {
     let Some(meta) = params.get("_meta") else {
         return true;
     };
-    let Ok(meta) = serde_json::from_value::<RequestMetaObject>(meta.clone()) else {
+    let Ok(meta) = RequestMetaObject::deserialize(meta) else {
         return false;
     };
     match meta.protocol_version() {
@@ -303,7 +332,7 @@ impl Transport<RoleServer> for Stream {
                 }
             }
             Some(NumberOrString::String(_)) => {}
-            None => (self.out)(line(&item, None), false),
+            None => (self.out)(note(&item, &self.pending), false),
         }
         std::future::ready(Ok(()))
     }
@@ -318,6 +347,29 @@ impl Transport<RoleServer> for Stream {
     }
 }
 
+/// A notification. One of a stream says which request opened it: by the client's own id.
+fn note(item: &TxJsonRpcMessage<RoleServer>, pending: &Pending) -> Vec<u8> {
+    let mut note = serde_json::to_value(item).unwrap_or_default();
+    if let Some(meta) = note.get_mut("params").and_then(|it| it.get_mut("_meta")) {
+        let serial = meta.get(STREAM).and_then(Value::as_i64);
+        if let Some(id) = serial.and_then(|serial| pending.id_of(serial)) {
+            name_stream(meta, &id);
+        }
+    }
+    let mut line = note.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// Where a message says which stream it belongs to, in its `_meta`.
+const STREAM: &str = "io.modelcontextprotocol/subscriptionId";
+
+fn name_stream(meta: &mut Value, id: &RequestId) {
+    if let (Some(meta), Ok(id)) = (meta.as_object_mut(), serde_json::to_value(id)) {
+        meta.insert(STREAM.to_owned(), id);
+    }
+}
+
 /// The line, with the client's own id in the place of ours.
 fn line(item: &TxJsonRpcMessage<RoleServer>, id: Option<&RequestId>) -> Vec<u8> {
     #[derive(Serialize)]
@@ -327,7 +379,16 @@ fn line(item: &TxJsonRpcMessage<RoleServer>, id: Option<&RequestId>) -> Vec<u8> 
         error: &'a ErrorData,
     }
     let line = match (item, id) {
-        (JsonRpcMessage::Response(it), Some(id)) => return result_line(id, &it.result),
+        (JsonRpcMessage::Response(it), Some(id)) => {
+            if let ServerResult::SubscriptionsListenResult(_) = &it.result {
+                let mut result = serde_json::to_value(&it.result).unwrap_or_default();
+                if let Some(meta) = result.get_mut("_meta") {
+                    name_stream(meta, id);
+                }
+                return result_line(id, &result);
+            }
+            return result_line(id, &it.result);
+        }
         (JsonRpcMessage::Error(it), Some(id)) => serde_json::to_vec(&ErrorLine {
             jsonrpc: "2.0",
             id,

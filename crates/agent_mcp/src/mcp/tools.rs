@@ -26,7 +26,23 @@ try again), app_busy (says whether it was done).";
 /// bare dialect answers JSON in any case.
 pub const STRUCTURED: &str = "structured";
 
-/// The verbs that can be described so.
+/// Parameters of the bare dialect that tools do without: a model pays for each of them. Who wants
+/// to be told of events follows a resource, and who asks is what the client says of itself.
+const LEFT_OUT: &[(&str, &[&str])] = &[
+    ("subscribe", &["push", "queue"]),
+    ("poll_events", &["window", "timeout_ms"]),
+    ("unsubscribe", &["window", "timeout_ms"]),
+    ("hello", &["name", "window", "timeout_ms"]),
+];
+
+/// Whether the tool does without this parameter of its verb.
+pub(crate) fn is_left_out(verb: &Verb, parameter: &str) -> bool {
+    let of =
+        |(name, left_out): &(&str, &[&str])| *name == verb.name && left_out.contains(&parameter);
+    LEFT_OUT.iter().any(of)
+}
+
+/// The verb that can be answered so.
 pub(crate) const DESCRIBE: &str = "describe_ui";
 
 /// Every verb of the table as a tool, in its order.
@@ -40,6 +56,9 @@ pub fn tool(verb: &Verb) -> Tool {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
     };
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.retain(|name, _| !is_left_out(verb, name));
+    }
     if verb.name == DESCRIBE
         && let Some(Value::Object(properties)) = schema.get_mut("properties")
     {

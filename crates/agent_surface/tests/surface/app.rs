@@ -17,11 +17,11 @@ use agent_surface::{
     egui::{AgentUi as _, AgentWidget as _},
     headless::{Headless, Widget},
 };
-use agent_test_support::{Client, allow, eventually, reason};
+use agent_test_support::{Client, allow, eventually, folder, reason};
 use egui::Ui;
 use serde_json::json;
 
-use crate::{folder::folder, windowless::Windowless};
+use crate::windowless::Windowless;
 
 /// A headless app of one button and one chart, and how often the button was pressed.
 pub(crate) fn counting() -> (Headless, Arc<AtomicUsize>) {

@@ -4,13 +4,10 @@ use std::{
     io::Write as _, os::unix::net::UnixStream, path::Path, sync::atomic::Ordering, time::Duration,
 };
 
-use agent_test_support::{Client, eventually};
+use agent_test_support::{Client, eventually, folder};
 use serde_json::json;
 
-use crate::{
-    app::{counting, process, serve, told},
-    folder::folder,
-};
+use crate::app::{counting, process, serve, told};
 
 /// A client in a process of its own: it is let in, asks for much, begins a line that it never
 /// ends, and waits for what comes.

@@ -9,7 +9,6 @@
 )]
 
 mod app;
-mod folder;
 mod killed;
 mod rule_1;
 mod strange;

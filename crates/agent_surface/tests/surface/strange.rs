@@ -5,12 +5,12 @@ use agent_surface::{
     egui::{AgentUi as _, AgentWidget as _},
     headless::{Headless, Widget},
 };
-use agent_test_support::{Client, allow};
+use agent_test_support::{Client, allow, folder};
 use egui::Ui;
 use serde_json::{Value, json};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::{folder::folder, windowless::Windowless};
+use crate::windowless::Windowless;
 
 fn texts() -> Vec<String> {
     let family = "👨\u{200d}👩\u{200d}👧\u{200d}👦";

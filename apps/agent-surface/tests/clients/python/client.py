@@ -4,6 +4,7 @@ usage: client.py {legacy|2026-07-28|auto} BRIDGE [ARGUMENTS...]
 """
 
 import asyncio
+import json
 import os
 import re
 import sys
@@ -25,7 +26,14 @@ def version(outline):
 async def main(mode, command, *arguments):
     # The SDK passes on a few variables only.
     server = StdioServerParameters(command=command, args=list(arguments), env=dict(os.environ))
-    async with mcp.Client(server, mode=mode, read_timeout_seconds=30) as client:
+    updated = asyncio.Event()
+
+    async def hear(message):
+        if getattr(message, "method", "") == "notifications/resources/updated":
+            updated.set()
+
+    options = {"mode": mode, "read_timeout_seconds": 30, "message_handler": hear}
+    async with mcp.Client(server, **options) as client:
         assert client.protocol_version == REVISION[mode], client.protocol_version
 
         async def call(tool, **arguments):
@@ -59,6 +67,28 @@ async def main(mode, command, *arguments):
 
         refused = await call("click", id="nothing-like-it")
         assert refused.is_error and "not_found" in text(refused), refused
+
+        uri = "agent-surface://events?node=save-btn&verb=clicked"
+
+        async def heard():
+            """What the resource holds, once it was updated."""
+            events = json.loads((await client.read_resource(uri)).contents[0].text)["events"]
+            print("heard", events)
+            return [(event["source"], event["verb"], event["own"]) for event in events]
+
+        if REVISION[mode] == "2026-07-28":
+            async with client.listen(resource_subscriptions=[uri]) as stream:
+                await call("click", id="save-btn")
+                async with asyncio.timeout(30):
+                    print("updated", await anext(aiter(stream)))
+                assert await heard() == [("save-btn", "clicked", True)]
+        else:
+            await client.subscribe_resource(uri)
+            await call("click", id="save-btn")
+            async with asyncio.timeout(30):
+                await updated.wait()
+            assert await heard() == [("save-btn", "clicked", True)]
+            await client.unsubscribe_resource(uri)
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 
 const [command, ...args] = process.argv.slice(2);
 const client = new Client({ name: "typescript-client", version: "1" });
@@ -47,5 +48,17 @@ assert.match(shown, /="Ada" v/);
 
 const structured = JSON.parse(text(await call("describe_ui", { structured: true })).split("\n")[1]);
 assert.equal(structured.nodes[0].id, "main");
+
+const uri = "agent-surface://events?node=save-btn&verb=clicked";
+const updated = new Promise((resolve) => {
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, (note) => resolve(note.params.uri));
+});
+await client.subscribeResource({ uri });
+await call("click", { id: "save-btn" });
+assert.equal(await updated, uri);
+const { events } = JSON.parse((await client.readResource({ uri })).contents[0].text);
+console.log("heard", JSON.stringify(events));
+assert.deepEqual(events.map(({ source, verb, own }) => [source, verb, own]), [["save-btn", "clicked", true]]);
+await client.unsubscribeResource({ uri });
 
 await client.close();

@@ -4,11 +4,11 @@ use agent_surface::{
     EventVerb, Limits, Surface, Tag,
     egui::{AgentResponse as _, AgentUi as _, AgentWidget as _},
 };
-use agent_test_support::{Client, Random, allow};
+use agent_test_support::{Client, Random, TempDir, allow, folder};
 use egui::{Id, TextEdit, Ui};
 
 use super::{Change, Kind, LEAKS, Leak, Plan, Shown, UNEXPOSED, World, converse};
-use crate::{folder::folder, windowless::Windowless};
+use crate::windowless::Windowless;
 
 /// What one world draws.
 struct Drawn {
@@ -292,7 +292,7 @@ impl World for EguiWorld {
 struct Pair {
     one: EguiWorld,
     other: EguiWorld,
-    _folder: tempfile::TempDir,
+    _folder: TempDir,
 }
 
 impl Pair {

@@ -10,8 +10,7 @@ use agent_surface::{
 };
 
 use super::{Change, Kind, LEAKS, Leak, Plan, Shown, UNEXPOSED, World, converse};
-use crate::folder::folder;
-use agent_test_support::{Client, Random, allow};
+use agent_test_support::{Client, Random, allow, folder};
 
 /// What a world knows of its own widgets.
 struct Inner {
