@@ -64,7 +64,6 @@ pub(crate) fn word(answer: &Answer) -> &'static str {
             Fault::Unsupported => Reason::Unsupported,
             Fault::Denied => Reason::ConsentDenied,
             Fault::Internal(_) | Fault::Closed => Reason::Internal,
-            Fault::NotArmed => Reason::NotArmed,
         },
     };
     reason.as_str()
