@@ -977,6 +977,7 @@ fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
     let app = App::answering([Answer::Once], |builder| builder);
     let agent = app.connect(1, "agent");
     app.request(&agent);
+    app.request(&agent);
     let set = Request {
         verb: Verb::SetText,
         target: Some("amount".into()),
@@ -1011,12 +1012,7 @@ fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
     assert_eq!(
         events,
         [
-            "connected",
-            "asked",
-            "answered",
-            "asked",
-            "answered",
-            "acted"
+            "asked", "answered", "admitted", "asked", "answered", "acted"
         ]
     );
     let acted = lines.last().unwrap();
@@ -1029,6 +1025,72 @@ fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
         !text.contains("secret") && !text.contains("Erase"),
         "{text}"
     );
+}
+
+#[test]
+fn rule_10_an_agent_cannot_fill_the_log_with_what_costs_it_nothing() {
+    let app = App::answering([Answer::No], |builder| builder);
+    for connection in 0..500 {
+        let agent = app.connect(connection, "agent");
+        app.request(&agent);
+        app.request(&agent);
+        app.gate.gone(connection);
+    }
+    app.consent.set_mode(Mode::AllowAll);
+    let other = app.connect(1_000, "other");
+    app.request(&other);
+    for _ in 0..500 {
+        app.gate.done(&click(&other), "not_found");
+    }
+    app.clock.pass(Duration::from_secs(1));
+    app.gate.done(&click(&other), "not_found");
+    let App {
+        folder,
+        consent,
+        gate,
+        ..
+    } = app;
+    drop((consent, gate));
+    let text = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let events: Vec<&str> = lines
+        .iter()
+        .map(|line| line["event"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        events,
+        [
+            "asked",
+            "answered",
+            "turned_away",
+            "admitted",
+            "acted",
+            "acted"
+        ]
+    );
+    assert_eq!(lines[5]["refused_before"], 499);
+}
+
+#[test]
+fn who_comes_and_goes_all_the_time_does_not_keep_a_revocation_from_being_noticed() {
+    let app = App::answering([Answer::Always], |builder| builder);
+    let agent = app.connect(1, "agent");
+    app.request(&agent);
+    app.settled();
+    std::fs::remove_file(&app.rule_files()[0]).unwrap();
+    let mut next = 2;
+    assert_eq!(app.request(&agent), "allowed");
+    eventually("it is cut", || {
+        for _ in 0..5 {
+            app.connect(next, "other");
+            app.gate.gone(next);
+            next += 1;
+        }
+        app.server.revoked.lock().unwrap().contains(&1)
+    });
 }
 
 #[test]
