@@ -7,9 +7,9 @@ mod user;
 
 use std::{env, error::Error, fs, path::Path};
 
-use agent_consent::{Answer, Consent, Terminal};
 use agent_surface::{
     Surface,
+    consent::{Answer, Consent, Terminal},
     headless::{Headless, Kind, Widget},
 };
 use user::User;
