@@ -769,6 +769,33 @@ fn how_often_a_rule_was_used_is_told_and_kept() {
     });
 }
 
+#[test]
+fn the_plain_call_decides_by_the_same_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("org.example.orders");
+    let place = rules.clone();
+    let app = App::answering([Answer::Always], |builder| builder.rules_dir(place));
+    let agent = Agent::pretend("/opt/agent", "1");
+    app.request(&app.connect_as(1, agent.clone()));
+    eventually("it is saved", || {
+        app.consent.rules().iter().all(|rule| rule.stored)
+    });
+    let asked = |_: &str| -> Option<Answer> { panic!("it is remembered") };
+    let decision = crate::decide(&rules, Mode::Ask, agent.id().unwrap(), asked);
+    assert_eq!(decision, Decision::Allow);
+    let decision = crate::decide(&rules, Mode::Lockdown, agent.id().unwrap(), asked);
+    assert!(matches!(decision, Decision::Deny(_)));
+    // And the other way round.
+    let never = |_: &str| Some(Answer::Never);
+    let other = Agent::pretend("/opt/other", "1");
+    let _ = crate::decide(&rules, Mode::Ask, other.id().unwrap(), never);
+    let request = app.connect_as(2, other);
+    eventually("it is noticed", || {
+        app.gate.check(&request) != Decision::Ask
+    });
+    assert_eq!(app.request(&request), "consent_denied");
+}
+
 // Confirmations.
 
 /// An app that lets everybody in, and its agent.

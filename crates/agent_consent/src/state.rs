@@ -488,7 +488,7 @@ impl State {
             name: agent.name().unwrap_or_default(),
             program: file.map(|(path, _)| path.to_string_lossy().into_owned()),
             content: file.and_then(|(_, content)| content).map(str::to_owned),
-            evidence: agent.looks().lines().map(str::to_owned).collect(),
+            evidence: agent.looks().lines().map(word).collect(),
             allow,
             since: now,
             until,
@@ -890,6 +890,13 @@ impl State {
         };
         let changed = answers(&stored) != answers(&self.stored);
         self.stored = stored;
+        // What is not noted there yet.
+        for (id, used) in &self.used {
+            if let Some(rule) = self.stored.get_mut(id) {
+                rule.uses = rule.uses.saturating_add(used.count);
+                rule.last_used = rule.last_used.max(Some(used.last));
+            }
+        }
         for problem in loaded.problems {
             if self.problems.contains(&problem) {
                 continue;
@@ -945,6 +952,11 @@ impl State {
                     .is_some_and(|now| now.since == rule.since && now.allow == rule.allow)
                     && let Some(saved) = self.unsaved.remove(&id)
                 {
+                    if let Some(last) = saved.last_used {
+                        let used = self.used.entry(id.clone()).or_default();
+                        used.count = used.count.saturating_add(saved.uses);
+                        used.last = last;
+                    }
                     self.stored.insert(id, saved);
                 }
             }
