@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::Duration,
 };
 
 use agent_core::{Channel, Request, Scope};
@@ -38,6 +39,8 @@ pub(crate) struct Known {
     pub(crate) acting: usize,
     /// That it was turned away was told.
     pub(crate) turned_away: bool,
+    /// When a refused action of it was last logged, and how many were not since.
+    pub(crate) refusals: Option<(Duration, u64)>,
 }
 
 /// All that there are.
@@ -68,6 +71,7 @@ impl Known {
             revoked: false,
             acting: 0,
             turned_away: false,
+            refusals: None,
         }
     }
 

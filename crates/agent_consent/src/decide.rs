@@ -66,7 +66,8 @@ impl From<Standing> for Decision {
 /// Reads and writes files, and waits as long as `prompt` does: not for the UI thread. An app
 /// that has a window wants [`Consent`](crate::Consent), which waits for nothing.
 ///
-/// `agent_id` is whatever tells one agent from others, such as [`Agent::id`](crate::Agent::id).
+/// The folder is one app's, and called as that: where [`Consent`](crate::Consent) keeps them, the
+/// rules are the same. `agent_id` is whatever tells one agent from others, such as [`Agent::id`](crate::Agent::id).
 /// The answer is [`Decision::Allow`] or [`Decision::Deny`]. A yes that could not be saved is a
 /// yes all the same, and asked for again next time; what stands in place of a rule and is none
 /// counts for nothing.
@@ -77,8 +78,10 @@ pub fn decide(
     prompt: impl FnOnce(&str) -> Option<Answer>,
 ) -> Decision {
     let store = Store::at(rules_dir.as_ref());
+    let app = rules_dir.as_ref().file_name().unwrap_or_default();
+    let app = app.to_string_lossy();
     let now = SystemClock.unix();
-    let id = RuleId::of("", Scope::Surface, agent_id);
+    let id = RuleId::of(&app, Scope::Surface, agent_id);
     let remembered = match mode {
         Mode::Lockdown => None,
         _ => store.find(&id).ok().flatten(),
@@ -93,7 +96,7 @@ pub fn decide(
     let Some(answer) = prompt(agent_id) else {
         return Decision::deny("the user waved the question away");
     };
-    if let Some(rule) = remember(agent_id, answer, SystemClock.unix()) {
+    if let Some(rule) = remember(&app, agent_id, answer, SystemClock.unix()) {
         // Not saved, it is asked for again: nobody is let in by that.
         let _ = store.save(&rule);
     }
@@ -103,10 +106,10 @@ pub fn decide(
     }
 }
 
-fn remember(agent: &str, answer: Answer, now: u64) -> Option<Rule> {
+fn remember(app: &str, agent: &str, answer: Answer, now: u64) -> Option<Rule> {
     let (allow, until) = kept(answer, now)?;
     Some(Rule {
-        app: String::new(),
+        app: app.to_owned(),
         scope: Scope::Surface,
         agent: agent.to_owned(),
         name: agent.to_owned(),

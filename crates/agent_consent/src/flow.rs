@@ -769,6 +769,33 @@ fn how_often_a_rule_was_used_is_told_and_kept() {
     });
 }
 
+#[test]
+fn the_plain_call_decides_by_the_same_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = folder.path().join("org.example.orders");
+    let place = rules.clone();
+    let app = App::answering([Answer::Always], |builder| builder.rules_dir(place));
+    let agent = Agent::pretend("/opt/agent", "1");
+    app.request(&app.connect_as(1, agent.clone()));
+    eventually("it is saved", || {
+        app.consent.rules().iter().all(|rule| rule.stored)
+    });
+    let asked = |_: &str| -> Option<Answer> { panic!("it is remembered") };
+    let decision = crate::decide(&rules, Mode::Ask, agent.id().unwrap(), asked);
+    assert_eq!(decision, Decision::Allow);
+    let decision = crate::decide(&rules, Mode::Lockdown, agent.id().unwrap(), asked);
+    assert!(matches!(decision, Decision::Deny(_)));
+    // And the other way round.
+    let never = |_: &str| Some(Answer::Never);
+    let other = Agent::pretend("/opt/other", "1");
+    let _ = crate::decide(&rules, Mode::Ask, other.id().unwrap(), never);
+    let request = app.connect_as(2, other);
+    eventually("it is noticed", || {
+        app.gate.check(&request) != Decision::Ask
+    });
+    assert_eq!(app.request(&request), "consent_denied");
+}
+
 // Confirmations.
 
 /// An app that lets everybody in, and its agent.
@@ -977,6 +1004,7 @@ fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
     let app = App::answering([Answer::Once], |builder| builder);
     let agent = app.connect(1, "agent");
     app.request(&agent);
+    app.request(&agent);
     let set = Request {
         verb: Verb::SetText,
         target: Some("amount".into()),
@@ -1011,12 +1039,7 @@ fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
     assert_eq!(
         events,
         [
-            "connected",
-            "asked",
-            "answered",
-            "asked",
-            "answered",
-            "acted"
+            "asked", "answered", "admitted", "asked", "answered", "acted"
         ]
     );
     let acted = lines.last().unwrap();
@@ -1029,6 +1052,72 @@ fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
         !text.contains("secret") && !text.contains("Erase"),
         "{text}"
     );
+}
+
+#[test]
+fn rule_10_an_agent_cannot_fill_the_log_with_what_costs_it_nothing() {
+    let app = App::answering([Answer::No], |builder| builder);
+    for connection in 0..500 {
+        let agent = app.connect(connection, "agent");
+        app.request(&agent);
+        app.request(&agent);
+        app.gate.gone(connection);
+    }
+    app.consent.set_mode(Mode::AllowAll);
+    let other = app.connect(1_000, "other");
+    app.request(&other);
+    for _ in 0..500 {
+        app.gate.done(&click(&other), "not_found");
+    }
+    app.clock.pass(Duration::from_secs(1));
+    app.gate.done(&click(&other), "not_found");
+    let App {
+        folder,
+        consent,
+        gate,
+        ..
+    } = app;
+    drop((consent, gate));
+    let text = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let events: Vec<&str> = lines
+        .iter()
+        .map(|line| line["event"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        events,
+        [
+            "asked",
+            "answered",
+            "turned_away",
+            "admitted",
+            "acted",
+            "acted"
+        ]
+    );
+    assert_eq!(lines[5]["refused_before"], 499);
+}
+
+#[test]
+fn who_comes_and_goes_all_the_time_does_not_keep_a_revocation_from_being_noticed() {
+    let app = App::answering([Answer::Always], |builder| builder);
+    let agent = app.connect(1, "agent");
+    app.request(&agent);
+    app.settled();
+    std::fs::remove_file(&app.rule_files()[0]).unwrap();
+    let mut next = 2;
+    assert_eq!(app.request(&agent), "allowed");
+    eventually("it is cut", || {
+        for _ in 0..5 {
+            app.connect(next, "other");
+            app.gate.gone(next);
+            next += 1;
+        }
+        app.server.revoked.lock().unwrap().contains(&1)
+    });
 }
 
 #[test]

@@ -42,6 +42,7 @@ fn start(inner: &Arc<Inner>, store: Store, seen: u64) -> io::Result<()> {
             Keeper {
                 store,
                 seen,
+                looked: Instant::now(),
                 noted: Instant::now(),
             }
             .run(&inner);
@@ -69,17 +70,18 @@ pub(crate) fn stop(inner: &Inner) {
 struct Keeper {
     store: Store,
     seen: u64,
+    looked: Instant,
     noted: Instant,
 }
 
 impl Keeper {
     fn run(&mut self, inner: &Arc<Inner>) {
         loop {
-            let (jobs, stopping, watched) = wait(inner);
+            let (jobs, stopping, watched) = wait(inner, self.looked + LOOK);
             for job in jobs {
                 self.perform(inner, job);
             }
-            if watched && !stopping {
+            if watched && !stopping && self.looked.elapsed() >= LOOK {
                 self.look(inner);
             }
             if stopping || !watched || self.noted.elapsed() >= GATHER {
@@ -117,6 +119,7 @@ impl Keeper {
             inner.cut(|state| state.loaded(loaded));
         }
         inner.cut(|state| state.sweep());
+        self.looked = Instant::now();
     }
 
     fn note_uses(&mut self, inner: &Arc<Inner>) {
@@ -128,25 +131,26 @@ impl Keeper {
     }
 }
 
-/// Until there is something to do: what, whether it is the last, whether somebody is connected.
-fn wait(inner: &Inner) -> (Vec<Job>, bool, bool) {
+/// Until there is something to do, or until `look` while somebody is connected, however often
+/// others come and go meanwhile. What there is to do, whether it is the last, whether somebody is
+/// connected.
+fn wait(inner: &Inner, look: Instant) -> (Vec<Job>, bool, bool) {
     let mut state = inner.lock();
-    let mut looked = false;
     loop {
         let watched = state.is_watched();
-        let idle = state.jobs.is_empty() && !state.stopping;
-        if !idle || looked || (!watched && state.has_uses()) {
+        let left = look.saturating_duration_since(Instant::now());
+        let busy = !state.jobs.is_empty() || state.stopping;
+        if busy || (watched && left.is_zero()) || (!watched && state.has_uses()) {
             return (state.jobs.drain(..).collect(), state.stopping, watched);
         }
-        if watched {
-            let waited = inner.work.wait_timeout(state, LOOK);
-            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            (state, looked) = (now, timeout.timed_out());
+        state = if watched {
+            let waited = inner.work.wait_timeout(state, left);
+            waited.unwrap_or_else(PoisonError::into_inner).0
         } else {
-            state = inner
+            inner
                 .work
                 .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+                .unwrap_or_else(PoisonError::into_inner)
+        };
     }
 }

@@ -151,7 +151,9 @@ impl Asked {
         !self.done.load(Ordering::Acquire) && self.reply.is_open(self.id)
     }
 
-    /// Answers it. Never waits. False, and nothing changes: it was not open any more, or this is
+    /// Answers it. Never waits. The next question may be shown from within this call, so hold no
+    /// lock that [`Prompt::show`] takes; the same goes for [`dismiss`](Self::dismiss) and for
+    /// dropping a question that is open. False, and nothing changes: it was not open any more, or this is
     /// none of its choices.
     pub fn answer(&self, answer: Answer) -> bool {
         let offered = self.choices.iter().any(|choice| choice.answer == answer);

@@ -47,7 +47,15 @@ impl Piece {
 impl Theirs {
     /// These words, escaped and cut.
     pub fn new(words: &str) -> Self {
-        let full = escape(&cut(words.to_owned(), KEPT).text);
+        Self::of(escape(&cut(words.to_owned(), KEPT).text))
+    }
+
+    /// A text, of which nothing is kept back: the user has to be able to see all of it.
+    pub(crate) fn whole(text: &str) -> Self {
+        Self::of(escape(text))
+    }
+
+    fn of(full: String) -> Self {
         let short = cut(full.clone(), SHOWN);
         Self {
             full: short.full_length.map(|_| full),
@@ -179,8 +187,13 @@ mod tests {
         let text = Text::fill("{path} asks", &[("path", Piece::theirs(&long))]);
         assert_eq!(text.plain(), format!("“{}…” asks", "x".repeat(80)));
         assert_eq!(text.plain_full(), format!("“{long}” asks"));
-        let endless = Theirs::new(&"y".repeat(1_000_000));
-        assert!(endless.full.is_some_and(|full| full.len() < 3_000));
+        let endless = "y".repeat(1_000_000);
+        assert!(
+            Theirs::new(&endless)
+                .full
+                .is_some_and(|full| full.len() < 3_000)
+        );
+        assert_eq!(Theirs::whole(&endless).full, Some(endless));
     }
 
     #[test]

@@ -28,6 +28,10 @@ use crate::{
 /// How long a yes to an action is good.
 const YES_HOLDS: Duration = Duration::from_secs(60);
 
+/// How often it is logged that an agent was turned away, and that its actions are refused.
+const LOG_TURNED_AWAY: Duration = Duration::from_secs(60);
+const LOG_REFUSED: Duration = Duration::from_secs(1);
+
 /// Refusals of the last minutes that are kept; beyond this, those that are over are forgotten.
 const MAX_CALM: usize = 1_024;
 
@@ -126,6 +130,8 @@ pub(crate) struct State {
     calm: HashMap<(String, Scope), (Calm, Duration)>,
     /// Actions that were refused, and until when they are not asked about again.
     refused: HashMap<(Key, Verb, String), Duration>,
+    /// By looks: when it was last logged that one was turned away.
+    turned_away: HashMap<String, Duration>,
     questions: Questions,
     yeses: Vec<Yes>,
     listeners: Listeners,
@@ -155,6 +161,7 @@ impl State {
             used: HashMap::new(),
             calm: HashMap::new(),
             refused: HashMap::new(),
+            turned_away: HashMap::new(),
             questions: Questions::default(),
             yeses: Vec::new(),
             listeners: Listeners::default(),
@@ -179,7 +186,6 @@ impl State {
         let known = Known::new(&self.settings.app, request, agent);
         let who = known.who(request.connection);
         self.connections.insert(request.connection, known);
-        self.log("connected", &who, []);
         self.tell(Notice::Connected { who });
     }
 
@@ -188,7 +194,9 @@ impl State {
             return;
         };
         let who = gone.who(connection);
-        self.log("gone", &who, []);
+        if !gone.admitted.is_empty() {
+            self.log("gone", &who, []);
+        }
         self.tell(Notice::Gone { who });
         if self.connections.values().any(|other| other.key == gone.key) {
             return;
@@ -211,8 +219,11 @@ impl State {
         let standing = self.judge(request);
         if standing == Standing::Allow
             && let Some(known) = self.connections.get_mut(&request.connection)
+            && known.admitted.insert(request.scope)
         {
-            known.admitted.insert(request.scope);
+            let who = known.who(request.connection);
+            let scope = json!(scope_word(request.scope));
+            self.log("admitted", &who, [("scope", scope)]);
         }
         standing.into()
     }
@@ -477,7 +488,7 @@ impl State {
             name: agent.name().unwrap_or_default(),
             program: file.map(|(path, _)| path.to_string_lossy().into_owned()),
             content: file.and_then(|(_, content)| content).map(str::to_owned),
-            evidence: agent.looks().lines().map(str::to_owned).collect(),
+            evidence: agent.looks().lines().map(word).collect(),
             allow,
             since: now,
             until,
@@ -626,7 +637,7 @@ impl State {
         match outcome {
             "consent_denied" => {
                 if !std::mem::replace(&mut known.turned_away, true) {
-                    self.log("turned_away", &who, [("verb", json!(request.verb.word()))]);
+                    self.log_turned_away(request, &who);
                     self.tell(Notice::TurnedAway { who });
                 }
                 return false;
@@ -650,12 +661,7 @@ impl State {
         if request.verb.acts() {
             known.acting = known.acting.saturating_sub(1);
             let node = request.target.clone();
-            let what = [
-                ("verb", json!(request.verb.word())),
-                ("node", json!(node.as_deref().map(word))),
-                ("outcome", json!(outcome)),
-            ];
-            self.log("acted", &who, what);
+            self.log_act(request, &who, outcome);
             self.tell(Notice::Acted {
                 who,
                 verb: request.verb,
@@ -664,6 +670,55 @@ impl State {
             });
         }
         begun
+    }
+
+    /// Each kind of agent once a minute: by coming again and again it must not fill the log.
+    fn log_turned_away(&mut self, request: &Request, who: &Who) {
+        let Some(known) = self.connections.get(&request.connection) else {
+            return;
+        };
+        let now = self.clock.elapsed();
+        let looks = known.agent.looks().to_owned();
+        if self.turned_away.len() >= MAX_CALM {
+            self.turned_away.clear();
+        }
+        let before = self.turned_away.get(&looks);
+        if before.is_none_or(|before| now.saturating_sub(*before) >= LOG_TURNED_AWAY) {
+            self.turned_away.insert(looks, now);
+            let what = [("verb", json!(request.verb.word()))];
+            self.log("turned_away", who, what);
+        }
+    }
+
+    /// What was done, always. What was refused, once a second with how many there were: that
+    /// costs an agent nothing, and must not fill the log either.
+    fn log_act(&mut self, request: &Request, who: &Who, outcome: &'static str) {
+        let now = self.clock.elapsed();
+        let Some(known) = self.connections.get_mut(&request.connection) else {
+            return;
+        };
+        let mut more = 0;
+        if outcome != "allowed" {
+            match &mut known.refusals {
+                Some((logged, skipped)) if now.saturating_sub(*logged) < LOG_REFUSED => {
+                    *skipped += 1;
+                    return;
+                }
+                refusals => {
+                    more = refusals.map_or(0, |(_, skipped)| skipped);
+                    *refusals = Some((now, 0));
+                }
+            }
+        }
+        let mut what = vec![
+            ("verb", json!(request.verb.word())),
+            ("node", json!(request.target.as_deref().map(word))),
+            ("outcome", json!(outcome)),
+        ];
+        if more > 0 {
+            what.push(("refused_before", json!(more)));
+        }
+        self.log("acted", who, what);
     }
 
     // Taking back. Each answers the connections that are refused from here on.
@@ -835,6 +890,13 @@ impl State {
         };
         let changed = answers(&stored) != answers(&self.stored);
         self.stored = stored;
+        // What is not noted there yet.
+        for (id, used) in &self.used {
+            if let Some(rule) = self.stored.get_mut(id) {
+                rule.uses = rule.uses.saturating_add(used.count);
+                rule.last_used = rule.last_used.max(Some(used.last));
+            }
+        }
         for problem in loaded.problems {
             if self.problems.contains(&problem) {
                 continue;
@@ -890,6 +952,11 @@ impl State {
                     .is_some_and(|now| now.since == rule.since && now.allow == rule.allow)
                     && let Some(saved) = self.unsaved.remove(&id)
                 {
+                    if let Some(last) = saved.last_used {
+                        let used = self.used.entry(id.clone()).or_default();
+                        used.count = used.count.saturating_add(saved.uses);
+                        used.last = last;
+                    }
                     self.stored.insert(id, saved);
                 }
             }
@@ -1053,7 +1120,7 @@ impl State {
         }
     }
 
-    fn log<const N: usize>(&self, event: &str, who: &Who, rest: [(&str, Value); N]) {
+    fn log<'a>(&self, event: &str, who: &Who, rest: impl IntoIterator<Item = (&'a str, Value)>) {
         let mut fields = vec![("connection", json!(who.connection))];
         if who.channel == Channel::InApp {
             fields.push(("in_app", json!(true)));

@@ -28,6 +28,9 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// Rules that are looked at in one folder.
 const MAX_RULES: usize = 20_000;
 
+/// Files that are looked at in one folder.
+const MAX_FILES: usize = 100_000;
+
 /// What a rule's file is called, after its key.
 const ENDING: &str = ".json";
 
@@ -175,7 +178,11 @@ impl Store {
                 None
             }
         };
-        let temporary = Temporary::write(&folder, &rule.write(before))?;
+        let bytes = rule.write(before);
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other("it is too large for a rule"));
+        }
+        let temporary = Temporary::write(&folder, &bytes)?;
         rustix::fs::renameat(&folder, &temporary.name, &folder, &name)?;
         rustix::fs::fsync(&folder)?;
         Ok(())
@@ -267,6 +274,10 @@ impl Store {
 
     fn open_or_make(&self) -> io::Result<OwnedFd> {
         if let Some(folder) = self.open()? {
+            // Nobody else needs to see what is in it.
+            if rustix::fs::fstat(&folder)?.st_mode & 0o077 != 0 {
+                rustix::fs::fchmod(&folder, Mode::RWXU)?;
+            }
             return Ok(folder);
         }
         DirBuilder::new()
@@ -289,7 +300,7 @@ impl Store {
     fn report(&self, folder: &OwnedFd, name: &str, odd: Odd) -> Problem {
         let (why, moved) = match odd {
             Odd::Absent => ("it is gone".to_owned(), None),
-            Odd::Broken(why) => (why, set_aside(folder, name)),
+            Odd::Broken(why) => (why, set_aside_if_broken(folder, name)),
             Odd::Unread(why) => (why, None),
         };
         Problem {
@@ -329,7 +340,7 @@ fn file_name(id: &RuleId) -> String {
 
 fn names(folder: impl AsFd) -> rustix::io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
+    for entry in Dir::read_from(folder)?.take(MAX_FILES) {
         // A name that is no text is none of ours, and can't be a rule's.
         if let Ok(name) = CStr::to_str(entry?.file_name())
             && ![".", ".."].contains(&name)
@@ -399,6 +410,13 @@ fn set_aside(folder: &OwnedFd, name: &str) -> Option<String> {
             && rustix::fs::renameat(folder, name, folder, &aside).is_ok())
         .then_some(aside)
     })
+}
+
+/// The same, unless another program has put a good one in its place meanwhile.
+fn set_aside_if_broken(folder: &OwnedFd, name: &str) -> Option<String> {
+    lock(folder, PATIENCE).ok()?;
+    let still = matches!(read(folder, name), Err(Odd::Broken(_)));
+    still.then(|| set_aside(folder, name)).flatten()
 }
 
 fn is_temporary(name: &str) -> bool {
@@ -639,6 +657,30 @@ mod tests {
         assert_eq!(loaded.problems[0].path, store.folder());
         assert!(store.save(&rule("b")).is_err());
         assert!(store.find(&rule("a").id()).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_others_can_read_is_closed_to_them() {
+        let (_folder, store) = place();
+        store.save(&rule("a")).unwrap();
+        let readable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(store.folder(), readable).unwrap();
+        assert_eq!(store.load().rules.len(), 1);
+        store.save(&rule("b")).unwrap();
+        assert_eq!(
+            std::fs::metadata(store.folder()).unwrap().mode() & 0o777,
+            0o700
+        );
+    }
+
+    #[test]
+    fn rule_10_a_rule_has_a_size() {
+        let (_folder, store) = place();
+        let mut large = rule("a");
+        large.evidence = vec!["x".repeat(MAX_BYTES as usize)];
+        assert!(store.save(&large).is_err());
+        assert_eq!(store.load().rules, []);
+        assert_eq!(store.load().problems, []);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use agent_core::{Action, Question, Scope};
 use crate::{
     evidence::{Agent, Link, Proof, Script},
     prompt::{Answer, Choice},
-    shown::{Piece, Text},
+    shown::{Piece, Text, Theirs},
 };
 
 macro_rules! texts {
@@ -233,7 +233,7 @@ impl Texts {
             lines.push(Text::fill(&self.in_window, &window));
         }
         if let Action::SetText { value, range, .. } = &question.action {
-            let text = [("text", Piece::theirs(value))];
+            let text = [("text", Piece::Theirs(Theirs::whole(value)))];
             lines.push(match range {
                 None if value.is_empty() => Text::ours(&self.would_empty),
                 None => Text::fill(&self.would_write, &text),

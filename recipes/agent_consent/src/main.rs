@@ -7,9 +7,9 @@ mod user;
 
 use std::{env, error::Error, fs, path::Path};
 
-use agent_consent::{Answer, Consent, Terminal};
 use agent_surface::{
     Surface,
+    consent::{Answer, Consent, Terminal},
     headless::{Headless, Kind, Widget},
 };
 use user::User;
@@ -31,16 +31,14 @@ fn main() -> Result<()> {
 /// The app itself: a button that counts.
 fn app() -> Headless {
     Headless::start("ui", |tree| {
-        tree.open_window(
-            Widget::window("Orders").tag("main").children([
-                Widget::new(Kind::Label).text("nothing saved").tag("status"),
-                Widget::button("Save").tag("save").on_click(|tree, _| {
-                    if let Some(status) = tree.find("status") {
-                        tree.set_text(status, "saved");
-                    }
-                }),
-            ]),
-        );
+        tree.open_window(Widget::window("Orders").tag("main").children([
+            Widget::new(Kind::Label).text("nothing saved").tag("status"),
+            Widget::button("Save").tag("save").on_click(|tree, _| {
+                if let Some(status) = tree.find("status") {
+                    tree.set_text(status, "saved");
+                }
+            }),
+        ]));
     })
 }
 
@@ -56,7 +54,10 @@ fn serve() -> Result<()> {
     if let Some(address) = surface.address() {
         println!("Serving at {}\nTry:", address.display());
         let line = r#"{"jsonrpc":"2.0","id":1,"method":"describe_ui"}"#;
-        println!("  echo '{line}' | socat -t2 - UNIX-CONNECT:{}", address.display());
+        println!(
+            "  echo '{line}' | socat -t2 - UNIX-CONNECT:{}",
+            address.display()
+        );
     }
     for notice in consent.notices() {
         println!("{notice:?}");

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use agent_consent::{Answer, Asked, Prompt, QuestionId};
+use agent_surface::consent::{Answer, Asked, Prompt, QuestionId};
 
 pub(crate) struct User {
     answers: Mutex<Vec<Answer>>,

@@ -38,11 +38,22 @@ fn stat_in(stat: &[u8]) -> Option<Stat> {
     })
 }
 
-/// A handle that keeps the process's number from being given to another while it is looked at.
-/// `None`: it is gone, or the kernel has none; then the start time has to do.
+/// A handle on the process. `None`: it is gone, or the kernel has none; then the start time has
+/// to do.
 pub(crate) fn hold(pid: u32) -> Option<OwnedFd> {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+/// Whether it has ended: until then its number is nobody else's.
+pub(crate) fn has_ended(held: &OwnedFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut waits = [PollFd::new(held, PollFlags::IN)];
+    let at_once = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    !matches!(poll(&mut waits, Some(&at_once)), Ok(0))
 }
 
 /// The file that the process runs, opened: this very file, whatever its path leads to by now.
@@ -112,6 +123,19 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_has_ended_is_known_for_that() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let held = hold(child.id());
+        assert!(held.as_ref().is_none_or(|held| !has_ended(held)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(held.is_none_or(|held| has_ended(&held)));
+    }
+
+    #[test]
     fn this_process_is_found() {
         let pid = std::process::id();
         let (path, _) = executable(pid).unwrap();
@@ -125,6 +149,7 @@ mod tests {
             resolve(pid, "x"),
             std::env::current_dir().ok().map(|it| it.join("x"))
         );
+        assert!(hold(pid).is_none_or(|held| !has_ended(&held)));
         assert!(executable(u32::MAX).is_none() && stat(u32::MAX).is_none());
     }
 }

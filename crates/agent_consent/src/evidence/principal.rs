@@ -45,6 +45,7 @@ impl Agent {
     }
 
     fn process(pid: u32, peer: &Peer, prints: &Fingerprints) -> Self {
+        // Held from before the first look to after the last: all that was seen is of one process.
         let held = platform::hold(pid);
         let mut chain = chain(pid);
         // The number may be another's by now, and a process may have become another program
@@ -66,8 +67,8 @@ impl Agent {
             .iter()
             .take(principal.map_or(0, |at| at + 1))
             .all(same);
-        drop(held);
-        Self::of(chain, principal.filter(|_| proven))
+        let ended = held.is_some_and(|held| platform::has_ended(&held));
+        Self::of(chain, principal.filter(|_| proven && !ended))
     }
 
     fn of(chain: Vec<Link>, principal: Option<usize>) -> Self {
