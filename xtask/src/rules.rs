@@ -1,5 +1,6 @@
-//! `rules`: each test that ARCHITECTURE.md names for a rule is there. A test that was renamed or
-//! lost would leave the rule without one, and the page still saying that it is held.
+//! `rules`: each test that ARCHITECTURE.md names for a rule, and SECURITY.md for a threat, is there.
+//! A test that was renamed or lost would leave the rule without one, and the page still saying that
+//! it is held.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -7,6 +8,9 @@ use crate::{Options, workspace};
 
 /// Where the rules are written down, from the root.
 const PAGE: &str = "ARCHITECTURE.md";
+
+/// Where the threats are, a table whose last column names the tests.
+const THREATS: &str = "SECURITY.md";
 
 /// The folders with our code.
 const CODE: &[&str] = &["apps", "crates", "backends", "recipes", "bench", "xtask"];
@@ -30,22 +34,34 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
             collect(&folder, &mut there)?;
         }
     }
-    let lost: Vec<&str> = named
-        .iter()
-        .copied()
-        .filter(|name| !there.contains(*name))
-        .collect();
-    if !lost.is_empty() {
+    let threats = read(&root.join(THREATS))?;
+    let against = named_in_last_column(&threats);
+    if against.is_empty() {
         return Err(format!(
-            "{PAGE} names tests that are nowhere: {}; write them, or name the ones that took \
-             their place",
-            lost.join(", ")
+            "{THREATS} names no test; its table's last column should"
         ));
     }
+    for (page, named) in [(PAGE, &named), (THREATS, &against)] {
+        let lost: Vec<&str> = named
+            .iter()
+            .copied()
+            .filter(|name| !there.contains(*name))
+            .collect();
+        if !lost.is_empty() {
+            return Err(format!(
+                "{page} names tests that are nowhere: {}; write them, or name the ones that took \
+                 their place",
+                lost.join(", ")
+            ));
+        }
+    }
+    let of_rules = there.iter().filter(|name| name.starts_with(PREFIX));
     println!(
-        "{PAGE} names {} tests of rules, all there; {} are in the code",
+        "{PAGE} names {} tests of rules, all there; {} are in the code. {THREATS} names {} tests, \
+         all there",
         named.len(),
-        there.len()
+        of_rules.count(),
+        against.len()
     );
     Ok(())
 }
@@ -57,7 +73,21 @@ fn named_on(page: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Adds the functions of this form in all Rust files below `folder`.
+/// The tests that a table names between backticks in the last column of its rows.
+fn named_in_last_column(page: &str) -> BTreeSet<&str> {
+    page.lines()
+        .filter_map(|line| {
+            line.strip_prefix('|')?
+                .strip_suffix('|')?
+                .rsplit('|')
+                .next()
+        })
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|word| word.chars().all(is_of_a_name))
+        .collect()
+}
+
+/// Adds the functions in all Rust files below `folder`.
 fn collect(folder: &Path, there: &mut BTreeSet<String>) -> Result<(), String> {
     let cannot = |error| format!("could not list {}: {error}", folder.display());
     for entry in std::fs::read_dir(folder).map_err(cannot)? {
@@ -71,13 +101,12 @@ fn collect(folder: &Path, there: &mut BTreeSet<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Those of the form in a file's text; macros that make tests out of functions are seen so too.
+/// Those in a file's text; macros that make tests out of functions are seen so too.
 fn functions_in(code: &str) -> impl Iterator<Item = String> {
     code.lines().filter_map(|line| {
         let name = line.trim_start().strip_prefix("fn ")?;
         let end = name.find(|c| !is_of_a_name(c)).unwrap_or(name.len());
-        let name = &name[..end];
-        name.starts_with(PREFIX).then(|| name.to_owned())
+        Some(name[..end].to_owned())
     })
 }
 
@@ -92,7 +121,7 @@ fn read(path: &Path) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{functions_in, named_on};
+    use super::{functions_in, named_in_last_column, named_on};
 
     #[test]
     fn names_are_found_on_the_page_and_in_code() {
@@ -102,6 +131,10 @@ mod tests {
         assert_eq!(named, ["rule_1_a", "rule_1_b2"]);
         let code = "#[test]\nfn rule_1_a() {\n        fn rule_1_b2(x in 0..3) {\n// fn rule_9_no()\nfn other() {";
         let there: Vec<String> = functions_in(code).collect();
-        assert_eq!(there, ["rule_1_a", "rule_1_b2"]);
+        assert_eq!(there, ["rule_1_a", "rule_1_b2", "other"]);
+        let page =
+            "| `a_b` | it | the test |\n|---|---|---|\n| x `no` | `y` | `a_b`, `c_d` |\n`e_f`";
+        let named: Vec<&str> = named_in_last_column(page).into_iter().collect();
+        assert_eq!(named, ["a_b", "c_d"]);
     }
 }

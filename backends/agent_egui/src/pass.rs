@@ -7,7 +7,9 @@ use std::{
     time::Instant,
 };
 
-use agent_core::{Action, Authorised, EventVerb, Marks, Refusal, States, Tag, Target, Verb};
+use agent_core::{
+    Action, Authorised, EventVerb, Job, Marks, No, Refusal, States, Tag, Target, Verb,
+};
 use egui::{
     Context, Event, Id, Key, LayerId, Modifiers, Response, Ui, ViewportId,
     accesskit::{self as ak, ActionRequest, TreeId},
@@ -436,18 +438,14 @@ fn scroll_to_row(state: &mut UiState, work: &mut ActWork, scene: &Scene) -> bool
     let Some(job) = work.job.take().and_then(|job| job.enter(Instant::now())) else {
         return false;
     };
-    let action = work.action.clone();
-    match state
-        .surface
-        .authorise(scene, &work.target, action, work.view)
-    {
+    match authorise(state, work, scene, &job) {
         Err(no) => {
             job.reply.send(no);
             false
         }
         Ok(authorised) => {
             let (list, _) = authorised.perform();
-            work.reply = Some(job.reply);
+            work.entered = Some(job);
             work.done = Some(done(list, Verb::ScrollTo, None));
             work.later = true;
             true
@@ -620,7 +618,7 @@ fn act(ctx: &Context, pass: &Pass, state: &mut UiState, aim: Aim) -> Option<Arme
     let Some(Work::Act(work)) = &state.work else {
         return None;
     };
-    let waits = work.job.is_some() || work.reply.is_some();
+    let waits = work.job.is_some() || work.entered.is_some();
     if work.stage != Stage::Act(pass.viewport) || work.done.is_some() || !waits {
         return None;
     }
@@ -654,7 +652,7 @@ fn is_refused(pass: &Pass, state: &mut UiState, work: &ActWork) -> bool {
     };
     let judged = state
         .surface
-        .authorise(&scene, &work.target, work.action.clone(), work.view);
+        .judge(&scene, &work.target, work.action.clone(), work.view);
     judged.is_err_and(|no| no != Refusal::NotFound.into())
 }
 
@@ -681,15 +679,11 @@ fn judge(
         return None;
     }
     // From here on it happens, or is refused: nothing withdraws it any more.
-    let reply = match work.reply.take() {
-        Some(reply) => reply,
-        None => work.job.take()?.enter(Instant::now())?.reply,
+    let job = match work.entered.take() {
+        Some(job) => job,
+        None => work.job.take()?.enter(Instant::now())?,
     };
-    let action = work.action.clone();
-    match state
-        .surface
-        .authorise(&scene, &work.target, action, work.view)
-    {
+    match authorise(state, work, &scene, &job) {
         Err(no) => {
             let chained = pass.records.last().is_some_and(|record| record.chained);
             if chained && no == not_offered() {
@@ -699,11 +693,11 @@ fn judge(
                     work.action.verb().word(),
                 ));
             }
-            reply.send(no);
+            job.reply.send(no);
             None
         }
         Ok(authorised) => {
-            work.reply = Some(reply);
+            work.entered = Some(job);
             // What its reply tells begins here. Those who listen are told of what was before.
             if !state.listening {
                 state.acted.clear();
@@ -712,6 +706,40 @@ fn judge(
             Some(arm(ctx, &work.action, authorised, aimed, node))
         }
     }
+}
+
+/// Judges the action as this pass draws it, and asks the user if it is marked so, once for all
+/// the passes that it takes.
+fn authorise(
+    state: &mut UiState,
+    work: &mut ActWork,
+    scene: &Scene,
+    job: &Job,
+) -> Result<Authorised<NodeKey>, No> {
+    let action = work.action.clone();
+    let judged = state
+        .surface
+        .judge(scene, &work.target, action, work.view)?;
+    let renewed = match work.leave.take() {
+        Some(leave) => leave.renew(judged),
+        None => Err(judged),
+    };
+    let judged = match renewed {
+        Ok(leave) => return Ok(leave),
+        Err(judged) => judged,
+    };
+    let leave = if judged.asks() {
+        // What the user sees is the whole window, as the look before this pass found it.
+        let window = state.pictured();
+        state
+            .surface
+            .authorise(&window, judged, &job.gate, &job.request)
+    } else {
+        state
+            .surface
+            .authorise(scene, judged, &job.gate, &job.request)
+    };
+    Ok(leave?)
 }
 
 /// The way from the window to the tag that was entered last, as it is drawn in this very pass.
@@ -908,21 +936,23 @@ fn settle(
     if armed.aimed.is_some_and(|aimed| aimed != response.id) && armed.event.is_some() {
         // Something inside the closure shifted in this very pass. It may have reached another
         // widget of the closure, so it is not tried again.
-        if let Some(reply) = work.reply.take() {
-            reply.send(agent_core::Answer::Fault(agent_core::Fault::Internal(
-                "the widget changed its identity while it was drawn; give it an explicit id"
-                    .to_owned(),
-            )));
+        if let Some(job) = work.entered.take() {
+            job.reply
+                .send(agent_core::Answer::Fault(agent_core::Fault::Internal(
+                    "the widget changed its identity while it was drawn; give it an explicit id"
+                        .to_owned(),
+                )));
         }
+        return;
+    }
+    if armed.focus_first {
+        response.request_focus();
+        work.leave = Some(armed.authorised);
+        work.again = true;
         return;
     }
     let verb = armed.authorised.verb();
     let (_, action) = armed.authorised.perform();
-    if armed.focus_first {
-        response.request_focus();
-        work.again = true;
-        return;
-    }
     let mut acted = None;
     match action {
         Action::Click => {

@@ -48,6 +48,8 @@ impl Plugin for AgentPlugin {
         if clients || state.work.is_some() {
             state.next_work(&shared.inbox);
         }
+        // What has begun completes and says so, though everybody was revoked meanwhile.
+        pass.recording = clients || state.work.is_some();
         let viewport = state.viewport(id);
         viewport.pass += 1;
         if !viewport.again {
@@ -56,7 +58,6 @@ impl Plugin for AgentPlugin {
         pass.number = viewport.pass;
         // A host of one pass a frame has nothing newer than the last frame.
         pass.frame = if viewport.one_pass { 0 } else { viewport.frame };
-        pass.recording = clients;
         // winit answers an empty title on X11, always: then what the app asked for, which egui
         // knows of child windows, and otherwise the label of the window's tag.
         let title = raw.viewports.get(&id).and_then(|info| info.title.clone());

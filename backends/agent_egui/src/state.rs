@@ -8,8 +8,8 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Call, Cause, Changes, Emitted, Event, EventSink, EventVerb, Inbox, Job,
-    Marks, No, Refusal, ReplyTo, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
+    Acted, Action, Answer, Authorised, Call, Cause, Changes, Emitted, Event, EventSink, EventVerb,
+    Inbox, Job, Marks, No, Refusal, Role, States, Surface, TURN_BUDGET, Tag, Target, Verb, View,
     Waiting, Why,
 };
 use egui::{Id, LayerId, Rect, ViewportId};
@@ -147,7 +147,9 @@ pub(crate) struct ActWork {
     /// Until it enters.
     pub(crate) job: Option<Job>,
     /// After it entered, until it is answered.
-    pub(crate) reply: Option<ReplyTo>,
+    pub(crate) entered: Option<Job>,
+    /// Leave that the last pass had no use for yet: the user is asked once an attempt.
+    pub(crate) leave: Option<Authorised<Key>>,
     pub(crate) target: Target,
     pub(crate) action: Action,
     pub(crate) view: View,
@@ -305,7 +307,8 @@ impl UiState {
                     view: job.view,
                     cause: job.cause(),
                     job: Some(job),
-                    reply: None,
+                    entered: None,
+                    leave: None,
                     target,
                     action,
                     stage,
@@ -359,8 +362,9 @@ impl UiState {
         }
     }
 
-    /// What depends on the text or the state that the widget holds now needs a look at it, and
-    /// any action has to know what the widget is.
+    /// What depends on the text or the state that the widget holds now needs a look at it, as
+    /// does a question to the user, which is about what they see; and any action has to know
+    /// what the widget is.
     fn look_or_act(&self, (viewport, spot): (ViewportId, Id), action: &Action) -> Stage {
         let track = self.tracks.get(&(viewport, spot));
         let known = track.is_some_and(|track| track.looked.is_some());
@@ -368,7 +372,12 @@ impl UiState {
             action,
             Action::Click | Action::Focus | Action::ScrollTo { .. }
         );
-        if known && !by_state {
+        let mut windows = self.viewports.iter().filter(|it| it.id == viewport);
+        let is_marked = windows.any(|window| {
+            let mut drawn = window.records.iter().filter(|record| record.spot == spot);
+            drawn.any(|record| record.marks.contains(Marks::CONFIRM))
+        });
+        if known && !by_state && !is_marked {
             Stage::Act(viewport)
         } else {
             Stage::Look(viewport)
@@ -419,7 +428,7 @@ impl UiState {
     }
 
     /// What AccessKit said of every window last.
-    fn pictured(&self) -> Scene {
+    pub(crate) fn pictured(&self) -> Scene {
         let nodes = self.viewports.iter().flat_map(|viewport| {
             [viewport.root()]
                 .into_iter()
@@ -531,7 +540,8 @@ impl UiState {
                     let Some(job) = act.job.take().and_then(|job| job.enter(Instant::now())) else {
                         return;
                     };
-                    act.reply = Some(job.reply);
+                    job.gate.acting(&job.request);
+                    act.entered = Some(job);
                     act.stage = Stage::Settle;
                     act.since = self.tick();
                 }
@@ -560,7 +570,7 @@ impl UiState {
             let since = act.since;
             if std::mem::take(&mut act.again) {
                 act.since = self.tick();
-            } else if act.reply.is_none() && act.job.is_none() {
+            } else if act.entered.is_none() && act.job.is_none() {
                 // Answered beside the widget.
                 return;
             } else if self.all(|viewport| viewport.id != id || viewport.recorded >= since) {
@@ -617,8 +627,8 @@ impl UiState {
             result.version = Some(version);
             result.text = text;
         }
-        if let Some(reply) = act.reply.take() {
-            reply.send(Answer::Acted(result));
+        if let Some(job) = act.entered.take() {
+            job.reply.send(Answer::Acted(result));
         }
     }
 
@@ -799,8 +809,8 @@ fn names_a_place(view: View, target: &Target) -> bool {
 
 /// Tells a no, if the request still counts.
 fn refuse(mut act: Box<ActWork>, no: No) {
-    if let Some(reply) = act.reply.take() {
-        reply.send(no);
+    if let Some(job) = act.entered.take() {
+        job.reply.send(no);
     } else if let Some(job) = act.job.take().and_then(|job| job.enter(Instant::now())) {
         job.reply.send(no);
     }

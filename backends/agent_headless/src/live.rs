@@ -1,7 +1,7 @@
 //! The tree as the rules look at it. Each answer costs what is around the node, never what the
 //! window holds.
 
-use agent_core::{Facts, Frame, Label, LiveTree, Marks, Role, States, Tag, VerbSet};
+use agent_core::{Facts, Frame, Label, LiveTree, Marks, Role, States, Tag, Verb, VerbSet};
 
 use crate::{
     kind::Kind,
@@ -106,6 +106,16 @@ impl LiveTree for Tree {
 
     fn blocked_by(&self, node: Node) -> Option<Node> {
         self.modal_over(self.window_of(node)?)
+    }
+
+    fn activates(&self, node: Node, verb: Verb) -> Option<Node> {
+        (verb == Verb::Submit)
+            .then(|| self.pressed_by_enter(node))
+            .flatten()
+    }
+
+    fn bounds(&self, node: Node) -> Option<(f64, f64)> {
+        self.props(node).map(|props| (props.min, props.max))
     }
 
     fn has_row(&self, list: Node, key: &str) -> bool {

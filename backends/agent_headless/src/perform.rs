@@ -1,9 +1,6 @@
 //! An agent's actions, once the rules have allowed them.
 
-use agent_core::{
-    Action, Authorised, Fault, LiveTree, Marks, No, Refusal, Standings, States, VerbSet, Why,
-    keyed_id,
-};
+use agent_core::{Action, Authorised, keyed_id};
 
 use crate::{
     input::{By, splice},
@@ -19,31 +16,21 @@ pub(crate) struct Edit {
 
 impl Tree {
     /// Does it, now, through the functions that a person's steps go through.
-    ///
-    /// # Errors
-    /// If the live widget judges otherwise than the rules could: a number out of its bounds, a
-    /// default button that may not be pressed.
-    pub(crate) fn perform(&mut self, authorised: Authorised<Node>) -> Result<Option<Edit>, No> {
+    pub(crate) fn perform(&mut self, authorised: Authorised<Node>) -> Option<Edit> {
         let (node, action) = authorised.perform();
         match action {
             Action::Click => self.click(node, By::Agent),
-            Action::SetText { value, range, .. } => return Ok(self.write(node, &value, range)),
+            Action::SetText { value, range, .. } => return self.write(node, &value, range),
             Action::ScrollTo { key } => self.scroll_to_key(node, key.as_deref()),
             Action::Focus => self.set_focus(Some(node)),
-            Action::Submit => {
-                self.judge_enter(node)?;
-                self.submit(node);
-            }
+            Action::Submit => self.submit(node),
             Action::Select => self.choose(node, By::Agent),
             Action::SetChecked(to) => self.switch(node, to, By::Agent),
-            Action::SetValue(to) => {
-                self.judge_number(node, to)?;
-                self.dial(node, to, By::Agent);
-            }
+            Action::SetValue(to) => self.dial(node, to, By::Agent),
             Action::Expand => self.open(node, true, By::Agent),
             Action::Collapse => self.open(node, false, By::Agent),
         }
-        Ok(None)
+        None
     }
 
     fn write(&mut self, node: Node, value: &str, range: Option<(u64, u64)>) -> Option<Edit> {
@@ -76,52 +63,5 @@ impl Tree {
         if let Some(row) = row {
             self.scroll_to(row);
         }
-    }
-
-    /// Judges the default button that Enter would press as an action on that button (rule 3): it
-    /// need not be exposed, but its ceiling, its state and its marks hold.
-    fn judge_enter(&self, field: Node) -> Result<(), No> {
-        let Some(button) = self.pressed_by_enter(field) else {
-            return Ok(());
-        };
-        let mut standings = Standings::new(self);
-        let no = |why| No::from(Refusal::NotActionable { why, by: None });
-        let Some(standing) = standings.of(button) else {
-            return Ok(());
-        };
-        // What is excluded does not exist for agents, so nothing they do may press it.
-        if standing.is_excluded() || !standing.ceiling.contains(VerbSet::Click) {
-            return Err(no(Why::Ceiling));
-        }
-        if standing.inherited.contains(States::HIDDEN) {
-            return Err(no(Why::Hidden));
-        }
-        if let Some(modal) = self.blocked_by(button) {
-            let standing = standings.of(modal);
-            return Err(No::from(Refusal::NotActionable {
-                why: Why::BlockedByModal,
-                by: standing.and_then(|modal| modal.id.as_deref().map(str::to_owned)),
-            }));
-        }
-        if standing.inherited.contains(States::DISABLED) {
-            return Err(no(Why::Disabled));
-        }
-        if standing.marks.contains(Marks::CONFIRM) {
-            return Err(Refusal::NeedsConfirmation.into());
-        }
-        Ok(())
-    }
-
-    fn judge_number(&self, node: Node, to: f64) -> Result<(), No> {
-        let Some(props) = self.props(node) else {
-            return Ok(());
-        };
-        if to.is_finite() && (props.min..=props.max).contains(&to) {
-            return Ok(());
-        }
-        Err(No::from(Fault::InvalidParams {
-            name: "value",
-            why: format!("it goes from {} to {}", props.min, props.max),
-        }))
     }
 }

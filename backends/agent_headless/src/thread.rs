@@ -328,9 +328,15 @@ impl Ui {
         if self.tree.unsupported().contains(action.verb().set()) {
             return Answer::Fault(Fault::Unsupported);
         }
-        let authorised = self
+        let judged = self
             .surface
-            .authorise(&self.tree, target, action.clone(), job.view);
+            .judge(&self.tree, target, action.clone(), job.view);
+        let authorised = judged.and_then(|judged| {
+            let leave = self
+                .surface
+                .authorise(&self.tree, judged, &job.gate, &job.request);
+            leave.map_err(No::from)
+        });
         let authorised = match authorised {
             Ok(authorised) => authorised,
             Err(no) => return no.into(),
@@ -339,14 +345,14 @@ impl Ui {
         let performed = catch_unwind(AssertUnwindSafe(|| tree.perform(authorised)))
             // What a panic says may hold anything that the handler knew, a secret too: that is
             // for the developer's own log.
-            .unwrap_or_else(|_| {
+            .map_err(|_| {
                 let why = "a handler of the app panicked";
-                Err(No::Fault(Fault::Internal(why.into())))
+                Fault::Internal(why.into())
             });
         let events = self.settle(job.cause().as_ref());
         let edit = match performed {
             Ok(edit) => edit,
-            Err(no) => return no.into(),
+            Err(fault) => return Answer::Fault(fault),
         };
         let (version, text) = edit
             .and_then(|edit| {

@@ -1,8 +1,10 @@
 //! From (tree, id, verb, parameters) to a refusal or an authorised action.
 
 use crate::{
+    gate::{AuthGate, Request},
     id::{is_automatic, split_key},
     node::{LiveTree, States},
+    policy::Confirmed,
     standing::{Standing, Standings},
     surface::{Surface, own_text, states},
     tag::Marks,
@@ -181,6 +183,25 @@ impl From<Fault> for No {
     }
 }
 
+/// An action that its node permits now. What is left to ask is the user, where the developer's
+/// mark says so: [`Surface::authorise`] makes leave of it. Dropping it leaves no trace.
+#[must_use = "what was judged is not authorised yet"]
+#[derive(Debug, PartialEq)]
+pub struct Judged<K> {
+    node: K,
+    action: Action,
+    secret: bool,
+    /// The node that the user is asked about.
+    asks: Option<K>,
+}
+
+impl<K> Judged<K> {
+    /// Whether the user is asked before it.
+    pub fn asks(&self) -> bool {
+        self.asks.is_some()
+    }
+}
+
 /// Leave to do one thing to one node, now. Only the rules make one, in the same turn of the UI
 /// thread that performs it (rule 4), and performing it uses it up: it can be neither copied nor
 /// made by anybody else.
@@ -209,6 +230,25 @@ impl<K> Authorised<K> {
     }
 }
 
+impl<K: PartialEq> Authorised<K> {
+    /// The same leave for the next pass of this turn, where an action takes several and has just
+    /// been judged again: the user's yes is good for it.
+    ///
+    /// # Errors
+    /// What was judged is given back if that is about something else.
+    pub fn renew(self, judged: Judged<K>) -> Result<Self, Judged<K>> {
+        if self.node == judged.node && self.action == judged.action {
+            Ok(Self {
+                node: judged.node,
+                action: judged.action,
+                secret: judged.secret,
+            })
+        } else {
+            Err(judged)
+        }
+    }
+}
+
 /// Who looks, as far as it changes what they are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
@@ -220,31 +260,32 @@ pub struct View {
 }
 
 impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
-    /// Judges one action on one node (rules 3, 5 and 6). Costs the node's depth.
+    /// Judges one action on one node, without asking anybody (rules 3, 5 and 6). Costs the
+    /// node's depth.
     ///
     /// # Errors
     /// The outcome that the agent is told, or the error.
-    pub fn authorise<L: LiveTree<Key = K>>(
+    pub fn judge<L: LiveTree<Key = K>>(
         &mut self,
         live: &L,
         target: &Target,
         action: Action,
         view: View,
-    ) -> Result<Authorised<K>, No> {
+    ) -> Result<Judged<K>, No> {
         let mut standings = Standings::new(live);
         let found = find(&mut standings, target, view);
         if let (Err(No::Refused(Refusal::NotFound)), Action::ScrollTo { key: None }) =
             (&found, &action)
             && let Some((list, key)) = unrealised(&mut standings, target, view)
         {
-            return Ok(Authorised {
+            return Ok(Judged {
                 node: list,
                 action: Action::ScrollTo { key: Some(key) },
                 secret: false,
+                asks: None,
             });
         }
         let (node, standing) = found?;
-        let facts = live.facts(node);
         let states = states(live, node, &standing);
         let secret = states.contains(States::SECRET);
         let verb = action.verb();
@@ -258,32 +299,14 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             {
                 return Err(Refusal::NotFound.into());
             }
-            return Ok(Authorised {
+            return Ok(Judged {
                 node,
                 action,
                 secret,
+                asks: None,
             });
         }
-        // First: an immediate-mode toolkit doesn't know what it is that it doesn't show.
-        if states.contains(States::HIDDEN) {
-            return Err(Refusal::why(Why::Hidden).into());
-        }
-        if !facts.offers.contains(verb.set()) {
-            return Err(Refusal::why(Why::NotOffered).into());
-        }
-        if !standing.ceiling.contains(verb.set()) {
-            return Err(Refusal::why(Why::Ceiling).into());
-        }
-        if let Some(modal) = live.blocked_by(node) {
-            let by = standings
-                .of(modal)
-                .and_then(|standing| standing.id.as_deref().map(str::to_owned));
-            let why = Why::BlockedByModal;
-            return Err(Refusal::NotActionable { why, by }.into());
-        }
-        if states.contains(States::DISABLED) {
-            return Err(Refusal::why(Why::Disabled).into());
-        }
+        permits(&mut standings, node, &standing, verb)?;
         if states.contains(States::READ_ONLY)
             && (VerbSet::SetText | VerbSet::SetValue).contains(verb.set())
         {
@@ -322,8 +345,8 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         }
         if let Action::SetValue(value) = action {
             let (least, greatest) = live.bounds(node).unwrap_or((f64::MIN, f64::MAX));
-            // Not a number is in no range.
-            if !(least..=greatest).contains(&value) {
+            // What is no number, or endless, is in no range.
+            if !value.is_finite() || !(least..=greatest).contains(&value) {
                 return Err(Fault::InvalidParams {
                     name: "value",
                     why: format!("it goes from {least} to {greatest}"),
@@ -331,15 +354,85 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 .into());
             }
         }
-        if standing.marks.contains(Marks::CONFIRM) {
-            return Err(Refusal::NeedsConfirmation.into());
+        let mut asks = standing.marks.contains(Marks::CONFIRM).then_some(node);
+        if let Some(other) = live.activates(node, verb)
+            && let Some(standing) = standings.of(other)
+        {
+            // What is excluded does not exist for agents, so nothing they do may press it.
+            if standing.is_excluded() {
+                return Err(Refusal::why(Why::Ceiling).into());
+            }
+            permits(&mut standings, other, &standing, Verb::Click)?;
+            // Of two, the one that has the consequences.
+            if standing.marks.contains(Marks::CONFIRM) {
+                asks = Some(other);
+            }
         }
-        Ok(Authorised {
+        Ok(Judged {
             node,
             action,
             secret,
+            asks,
         })
     }
+
+    /// Asks the user, if the node's mark says so, tells the policy that it is about to happen,
+    /// and gives leave for it. `live` holds the node and, if the user [is asked](Judged::asks),
+    /// its whole window: that costs what is exposed there. Never waits.
+    ///
+    /// # Errors
+    /// If the user said no, or has yet to answer.
+    pub fn authorise<L: LiveTree<Key = K>>(
+        &self,
+        live: &L,
+        judged: Judged<K>,
+        gate: &AuthGate,
+        request: &Request,
+    ) -> Result<Authorised<K>, Refusal> {
+        if let Some(about) = judged.asks {
+            let question = self.question(live, about, &judged.action, request);
+            if question.is_none_or(|question| gate.confirm(&question) == Confirmed::No) {
+                return Err(Refusal::NeedsConfirmation);
+            }
+        }
+        gate.acting(request);
+        Ok(Authorised {
+            node: judged.node,
+            action: judged.action,
+            secret: judged.secret,
+        })
+    }
+}
+
+/// What the widget offers, the ceiling allows and its state permits (rule 3), in this order but
+/// for hidden: an immediate-mode toolkit doesn't know what it is that it doesn't show.
+fn permits<L: LiveTree>(
+    standings: &mut Standings<'_, L>,
+    node: L::Key,
+    standing: &Standing<L::Key>,
+    verb: Verb,
+) -> Result<(), Refusal> {
+    let live = standings.live();
+    if standing.inherited.contains(States::HIDDEN) {
+        return Err(Refusal::why(Why::Hidden));
+    }
+    if !live.facts(node).offers.contains(verb.set()) {
+        return Err(Refusal::why(Why::NotOffered));
+    }
+    if !standing.ceiling.contains(verb.set()) {
+        return Err(Refusal::why(Why::Ceiling));
+    }
+    if let Some(modal) = live.blocked_by(node) {
+        let by = standings
+            .of(modal)
+            .and_then(|standing| standing.id.as_deref().map(str::to_owned));
+        let why = Why::BlockedByModal;
+        return Err(Refusal::NotActionable { why, by });
+    }
+    if standing.inherited.contains(States::DISABLED) {
+        return Err(Refusal::why(Why::Disabled));
+    }
+    Ok(())
 }
 
 /// An exposed node and where it stands.

@@ -9,12 +9,14 @@
 //! ```text
 //! Tag ──► Standing ──► describe           what an agent is shown
 //!            │
-//!            └───────► authorise ──► Authorised ──► the backend performs it, once
+//!            └───────► judge ──► authorise ──► Authorised ──► the backend performs it, once
+//!                                the user is asked, where a mark says so
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod authorise;
+mod confirm;
 mod cut;
 mod describe;
 mod event;
@@ -34,7 +36,8 @@ mod versions;
 mod wait;
 
 pub use authorise::{
-    Action, Authorised, Fault, MAX_TEXT_BYTES, No, Refusal, Target, TextRead, View, Why, locate,
+    Action, Authorised, Fault, Judged, MAX_TEXT_BYTES, No, Refusal, Target, TextRead, View, Why,
+    locate,
 };
 pub use cut::{Cut, ELLIPSIS, cut};
 pub use describe::{

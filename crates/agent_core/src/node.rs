@@ -4,7 +4,11 @@ use std::{fmt::Debug, hash::Hash};
 
 use bitflags::bitflags;
 
-use crate::{role::Role, tag::Tag, verb::VerbSet};
+use crate::{
+    role::Role,
+    tag::Tag,
+    verb::{Verb, VerbSet},
+};
 
 bitflags! {
     /// How a node is, in the words of the wire's `state`.
@@ -170,6 +174,11 @@ pub trait LiveTree {
     fn tagged(&self) -> Vec<Self::Key>;
     /// The topmost modal that keeps a person from reaching this node now.
     fn blocked_by(&self, node: Self::Key) -> Option<Self::Key>;
+    /// The other node that the toolkit presses in the course of this verb on this one: the
+    /// default button, for Enter in a field. It is judged as if it were clicked.
+    fn activates(&self, _node: Self::Key, _verb: Verb) -> Option<Self::Key> {
+        None
+    }
     /// The least and the greatest number that it can be set to, for `set_value`.
     fn bounds(&self, _node: Self::Key) -> Option<(f64, f64)> {
         None

@@ -21,8 +21,10 @@ pub trait Policy: Send + Sync + 'static {
         let _ = request;
     }
 
-    /// The gate said [`Decision::Ask`]: put the question, if it isn't open already. On the
-    /// thread of that connection; never waits for the answer. `None`: there is nobody to ask.
+    /// The gate said [`Decision::Ask`]: put the question, if it isn't open already. On a thread
+    /// of that connection; never waits for the answer. Called again for a request that was held
+    /// back, if after [`Connections::answered`] the gate still says so. `None`: there is nobody
+    /// to ask.
     fn ask(&self, request: &Request) -> Option<Pending> {
         let _ = request;
         None
@@ -41,8 +43,11 @@ pub trait Policy: Send + Sync + 'static {
         let _ = request;
     }
 
-    /// What came of a request, as the wire's word for the outcome or for the reason of the
-    /// error. Of an action on the UI thread, of others on any; never waits.
+    /// What came of a request that [`check`](Self::check) was asked about, once: the wire's word
+    /// for the outcome (`allowed`, for whatever got its result) or for the reason of the error,
+    /// or `cancelled` where its client took it back or went before it began. Of an action that
+    /// was performed on the UI thread, of others on any; never waits. May come after
+    /// [`gone`](Self::gone), for what had begun by then.
     fn done(&self, request: &Request, outcome: &'static str) {
         let _ = (request, outcome);
     }
@@ -52,7 +57,8 @@ pub trait Policy: Send + Sync + 'static {
         let _ = connection;
     }
 
-    /// Who serves the connections that this policy judges. Once, before the first of them.
+    /// Who serves the connections that this policy judges. Once for each server, before the
+    /// first of its connections.
     fn attach(&self, server: Weak<dyn Connections>) {
         let _ = server;
     }
@@ -76,7 +82,8 @@ pub struct Pending {
     /// When it makes sense to come back.
     pub retry_after: Duration,
     /// How long the request may be held back for the answer, instead of sending its client away
-    /// at once. Zero: not at all.
+    /// at once. Zero: not at all. Clients give up at some time: through the MCP bridge five
+    /// seconds after the request's own `timeout_ms`.
     pub hold: Duration,
 }
 

@@ -108,6 +108,8 @@ pub struct Surface<K> {
     warned: HashSet<Warning>,
     warnings: Vec<Warning>,
     looked: bool,
+    /// Of what a user sees, for a yes to be bound to.
+    pub(crate) hashes: std::hash::RandomState,
 }
 
 impl<K> Default for Surface<K> {
@@ -122,6 +124,7 @@ impl<K> Default for Surface<K> {
             warned: HashSet::new(),
             warnings: Vec::new(),
             looked: false,
+            hashes: std::hash::RandomState::new(),
         }
     }
 }

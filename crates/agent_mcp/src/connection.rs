@@ -5,7 +5,7 @@ use std::{
     os::unix::net::UnixStream,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant, SystemTime},
 };
@@ -51,6 +51,8 @@ pub(crate) struct Connection {
     pub(crate) agent: Agent,
     pub(crate) since: SystemTime,
     pub(crate) outbox: Outbox,
+    /// Whether the policy has met it.
+    pub(crate) met: AtomicBool,
     /// `None`: the app lifted the bound.
     pub(crate) bucket: Option<Arc<Bucket>>,
     name: Mutex<Option<String>>,
@@ -82,6 +84,7 @@ impl Connection {
             peer: identity.peer,
             since: SystemTime::now(),
             outbox: Outbox::new(unread_bytes, now),
+            met: AtomicBool::new(false),
             name_is_fixed: identity.named.is_some(),
             name: Mutex::new(identity.named),
             half_since: AtomicU64::new(0),

@@ -14,7 +14,7 @@
 //! # Threads
 //!
 //! One accepts; each connection has one that reads and judges, and one that writes and keeps the
-//! time. A request wakes the reader, the UI thread and the writer, once each. What the UI thread
+//! time, and judges again what was held back while the user was asked. A request wakes the reader, the UI thread and the writer, once each. What the UI thread
 //! does for a reply is to put the answer into the connection's outbox: it is made into JSON, and
 //! waits for a slow client, on the writer's thread.
 
@@ -28,6 +28,7 @@ mod descriptor;
 mod discover;
 mod error;
 mod from_wire;
+mod judge;
 mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
@@ -38,6 +39,7 @@ mod reader;
 mod server;
 mod sync;
 mod sys;
+mod tell;
 mod to_wire;
 mod writer;
 

@@ -1,6 +1,6 @@
-//! What one connection owes its client: the requests in flight, each with its deadline, and the
-//! replies that are ready. The reader and the UI thread put things in, the writer takes them
-//! out and keeps the time.
+//! What one connection owes its client: the requests in flight, each with its deadline, those
+//! that are held back for the user's answer among them, and the replies that are ready. The
+//! reader and the UI thread put things in, the writer takes them out and keeps the time.
 //!
 //! Its lock is held for a few steps at a time, never across a wait, a write or a conversion, so
 //! that the UI thread can take it.
@@ -10,11 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{Answer, Subscribed, Ticket, Verb};
-use agent_wire::{Failure, RequestId, error_line, limits::UI_DEADLINE};
+use agent_core::{Answer, Scope, Subscribed, Ticket, Verb};
+use agent_wire::{
+    Failure, Outcome, Reason, Request, RequestId, error_line,
+    limits::{REQUESTS_IN_FLIGHT_BEFORE_GATE, UI_DEADLINE},
+};
 
 use crate::{
+    budget::Charge,
     sync::{lock, wait},
+    tell::{CANCELLED, Tell},
     to_wire,
 };
 
@@ -22,6 +27,9 @@ use crate::{
 /// whose deadline lies after that needs no wake-up to set the clock; an idle connection makes
 /// one wake-up, and then none.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// For ever: what is held back behind another is judged again when that one leaves.
+const BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug)]
 pub(crate) struct Outbox {
@@ -39,6 +47,12 @@ struct State {
     /// How many bytes the writer has in hand.
     writing: usize,
     in_flight: Vec<Asked>,
+    /// The one that was held back and is judged again at this moment.
+    resuming: Option<Resuming>,
+    /// What is held back is to be judged again.
+    look_again: bool,
+    /// Requests that are over and that the policy is to be told of, outside the lock.
+    over: Vec<(Tell, &'static str)>,
     /// Requests that something else than the UI thread has yet to answer.
     elsewhere: usize,
     /// Subscriptions that are pushed, and have something new.
@@ -77,12 +91,13 @@ pub(crate) enum Ending {
     Abort,
 }
 
-/// A request that the UI thread has been asked for.
+/// A request that the UI thread has been asked for, or will be.
 #[derive(Debug)]
 struct Asked {
     serial: u64,
     id: RequestId,
     verb: Verb,
+    tell: Tell,
     asked: Instant,
     deadline: Instant,
     ticket: Arc<Ticket>,
@@ -90,6 +105,30 @@ struct Asked {
     cancelled: bool,
     /// It waits for a subscription's first event, and fetches at most so many.
     poll: Option<(u64, usize)>,
+    /// The UI thread has not been asked for it yet.
+    held: Option<Box<Held>>,
+}
+
+/// A request that is held back: the user is being asked, or is asked about one before it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) request: Request,
+    pub(crate) bytes: usize,
+    /// How long it may be held back for a question of its own; `None`: it has none.
+    pub(crate) until: Option<Instant>,
+    /// When its client is to come back, if it is held back no longer.
+    pub(crate) retry_after: Duration,
+    /// The memory that it takes, given back with this.
+    pub(crate) _charge: Charge,
+}
+
+#[derive(Debug)]
+struct Resuming {
+    serial: u64,
+    id: RequestId,
+    scope: Scope,
+    cancelled: bool,
+    held_again: bool,
 }
 
 #[derive(Debug)]
@@ -139,6 +178,10 @@ pub(crate) struct Batch {
     pub(crate) news: Vec<u64>,
     /// Some jobs were withdrawn: the backend can drop them.
     pub(crate) withdrawn: bool,
+    /// Requests that the policy is to be told of, and what came of them.
+    pub(crate) over: Vec<(Tell, &'static str)>,
+    /// What is held back is to be judged again.
+    pub(crate) look_again: bool,
 }
 
 /// A request that was taken on.
@@ -157,6 +200,8 @@ pub(crate) struct Taken {
 pub(crate) enum NotTaken {
     Revoked,
     TooMany,
+    /// Its client took it back while it was judged again, or is gone: it is not answered.
+    Cancelled,
 }
 
 /// The client left too much unread: the connection is to be closed.
@@ -172,6 +217,9 @@ impl Outbox {
                 ready_bytes: 0,
                 writing: 0,
                 in_flight: Vec::new(),
+                resuming: None,
+                look_again: false,
+                over: Vec::new(),
                 elsewhere: 0,
                 news: Vec::new(),
                 serial: 0,
@@ -194,7 +242,11 @@ impl Outbox {
     pub(crate) fn hear(&self, id: Option<&RequestId>, now: Instant) -> bool {
         let mut state = lock(&self.state);
         state.heard = now;
-        id.is_some_and(|id| state.in_flight.iter().any(|asked| asked.id == *id))
+        id.is_some_and(|id| {
+            let again = state.resuming.iter().map(|it| &it.id);
+            let mut ids = state.in_flight.iter().map(|it| &it.id).chain(again);
+            ids.any(|it| it == id)
+        })
     }
 
     pub(crate) fn access(&self) -> Access {
@@ -215,41 +267,94 @@ impl Outbox {
     pub(crate) fn ask(
         &self,
         id: RequestId,
-        verb: Verb,
+        tell: &Tell,
         asked: Instant,
         deadline: Instant,
         poll: Option<(u64, usize)>,
         max: usize,
-    ) -> Result<Taken, (RequestId, NotTaken)> {
+    ) -> Result<Taken, NotTaken> {
         let mut state = lock(&self.state);
         // Under the lock that a revocation takes: it finds either the request or no request.
-        if state.access == Access::Revoked {
-            return Err((id, NotTaken::Revoked));
-        }
+        state.takes(&id)?;
         if state.in_flight.len() >= max {
-            return Err((id, NotTaken::TooMany));
+            return Err(NotTaken::TooMany);
         }
         state.serial += 1;
         let serial = state.serial;
         let ticket = Arc::new(Ticket::default());
+        let verb = tell.request.verb;
         state.in_flight.push(Asked {
             serial,
             id,
             verb,
+            tell: tell.clone(),
             asked,
             deadline,
             ticket: ticket.clone(),
             cancelled: false,
             poll,
+            held: None,
         });
-        let tell_writer = state
-            .writer_sleeps
-            .is_some_and(|until| until.is_none_or(|until| until > deadline));
         Ok(Taken {
             serial,
             ticket,
-            tell_writer,
+            tell_writer: state.writer_oversleeps(deadline),
         })
+    }
+
+    /// Whether a request of this scope is held back: what comes after it keeps its place.
+    pub(crate) fn is_holding(&self, scope: Scope) -> bool {
+        lock(&self.state).is_holding(scope)
+    }
+
+    /// Holds a request back, to be judged again: one that was held back before keeps its place.
+    pub(crate) fn hold(&self, tell: &Tell, held: Held, max: usize) -> Result<(), NotTaken> {
+        let mut state = lock(&self.state);
+        let id = held.request.id.clone();
+        state.takes(&id)?;
+        let now = Instant::now();
+        let again = state.resuming.as_mut().filter(|it| it.id == id);
+        let serial = match again {
+            Some(again) => {
+                again.held_again = true;
+                again.serial
+            }
+            None => {
+                let max = match state.access {
+                    Access::None => max.min(REQUESTS_IN_FLIGHT_BEFORE_GATE),
+                    Access::Admitted | Access::Revoked => max,
+                };
+                if state.in_flight.len() >= max {
+                    return Err(NotTaken::TooMany);
+                }
+                state.serial += 1;
+                state.serial
+            }
+        };
+        let deadline = match held.until {
+            Some(until) => until,
+            None => {
+                // Those before it may have left a moment ago.
+                state.look_again |= !state.is_holding(tell.request.scope);
+                now + BEHIND
+            }
+        };
+        state.in_flight.push(Asked {
+            serial,
+            id,
+            verb: tell.request.verb,
+            tell: tell.clone(),
+            asked: now,
+            deadline,
+            ticket: Arc::default(),
+            cancelled: false,
+            poll: None,
+            held: Some(Box::new(held)),
+        });
+        if state.look_again || state.writer_oversleeps(deadline) {
+            self.wake_writer(state);
+        }
+        Ok(())
     }
 
     /// Has the writer look at its clock again.
@@ -283,6 +388,9 @@ impl Outbox {
     /// case. Answers whether the backend can drop it.
     pub(crate) fn cancel(&self, id: &RequestId) -> bool {
         let mut state = lock(&self.state);
+        if let Some(again) = state.resuming.as_mut().filter(|it| it.id == *id) {
+            again.cancelled = true;
+        }
         let Some(at) = state.in_flight.iter().position(|asked| asked.id == *id) else {
             return false;
         };
@@ -292,7 +400,9 @@ impl Outbox {
         let withdrawn = asked.ticket.withdraw();
         asked.cancelled = true;
         if withdrawn {
-            state.in_flight.swap_remove(at);
+            let asked = state.in_flight.swap_remove(at);
+            state.leave(asked, CANCELLED);
+            self.wake_writer(state);
         }
         withdrawn
     }
@@ -365,18 +475,21 @@ impl Outbox {
         loop {
             let now = Instant::now();
             let mut batch = Batch {
-                replies: Vec::new(),
-                news: Vec::new(),
                 withdrawn: state.expire(now),
+                ..Batch::default()
             };
             if state.ending == Ending::Abort {
                 return None;
             }
-            if !state.ready.is_empty() || !state.news.is_empty() {
+            batch.look_again = std::mem::take(&mut state.look_again);
+            let replies = !state.ready.is_empty() || !state.news.is_empty();
+            if replies || batch.look_again || !state.over.is_empty() {
                 state.take(&mut batch);
                 return Some(batch);
             }
-            let idle_at = (state.access != Access::Admitted).then(|| state.heard + idle);
+            // Not while it waits for an answer.
+            let silent = state.access != Access::Admitted && state.in_flight.is_empty();
+            let idle_at = silent.then(|| state.heard + idle);
             let over = match state.ending {
                 Ending::Open => idle_at.is_some_and(|at| at <= now),
                 Ending::Drain => state.in_flight.is_empty() && state.elsewhere == 0,
@@ -398,6 +511,34 @@ impl Outbox {
         }
     }
 
+    /// Takes the first request that is held back out, to be judged again; `but` for what is of
+    /// these scopes. Its place is kept until it is [resumed](Self::resumed).
+    pub(crate) fn resume(&self, but: &[Scope]) -> Option<Held> {
+        let mut state = lock(&self.state);
+        let held = state
+            .held()
+            .filter(|it| !but.contains(&it.tell.request.scope));
+        let serial = held.map(|it| it.serial).min()?;
+        let at = state.in_flight.iter().position(|it| it.serial == serial)?;
+        let asked = state.in_flight.swap_remove(at);
+        state.heard = Instant::now();
+        state.resuming = Some(Resuming {
+            serial,
+            id: asked.id,
+            scope: asked.tell.request.scope,
+            cancelled: false,
+            held_again: false,
+        });
+        asked.held.map(|held| *held)
+    }
+
+    /// The request that was taken out has been judged. Answers its scope, if it is held back
+    /// again.
+    pub(crate) fn resumed(&self) -> Option<Scope> {
+        let again = lock(&self.state).resuming.take()?;
+        again.held_again.then_some(again.scope)
+    }
+
     /// The writer has so many bytes in hand, until it asks for the [next](Self::next).
     pub(crate) fn writing(&self, bytes: usize) {
         lock(&self.state).writing = bytes;
@@ -413,6 +554,20 @@ impl Outbox {
 
     // For anyone.
 
+    /// Has what is held back judged again. Never waits.
+    pub(crate) fn look_again(&self) {
+        let mut state = lock(&self.state);
+        if state.held().next().is_some() {
+            state.look_again = true;
+            self.wake_writer(state);
+        }
+    }
+
+    /// The requests that the policy has yet to be told of, when the writer is gone.
+    pub(crate) fn take_over(&self) -> Vec<(Tell, &'static str)> {
+        std::mem::take(&mut lock(&self.state).over)
+    }
+
     /// Ends the connection so far. What it waits for is withdrawn, but for draining. Answers
     /// whether the backend can drop jobs.
     pub(crate) fn end(&self, how: Ending) -> bool {
@@ -420,8 +575,11 @@ impl Outbox {
         state.ending = state.ending.max(how);
         let mut withdrawn = false;
         if state.ending >= Ending::Flush {
-            for asked in state.in_flight.drain(..) {
-                withdrawn |= asked.ticket.withdraw();
+            for asked in std::mem::take(&mut state.in_flight) {
+                if asked.ticket.withdraw() {
+                    withdrawn = true;
+                    state.leave(asked, CANCELLED);
+                }
             }
         }
         self.wake_reader(&mut state);
@@ -451,6 +609,7 @@ impl Outbox {
             if asked.ticket.withdraw() {
                 withdrawn = true;
                 state.push_failure(&asked.id, &Failure::consent_denied());
+                state.leave(asked, Reason::ConsentDenied.as_str());
             } else {
                 state.in_flight.push(asked);
             }
@@ -496,6 +655,45 @@ impl State {
         self.ready_bytes + self.writing
     }
 
+    /// Whether a request of this id may still be taken on.
+    fn takes(&self, id: &RequestId) -> Result<(), NotTaken> {
+        let cancelled = |it: &Resuming| it.cancelled && it.id == *id;
+        if self.access == Access::Revoked {
+            return Err(NotTaken::Revoked);
+        }
+        if self.ending >= Ending::Flush || self.resuming.as_ref().is_some_and(cancelled) {
+            return Err(NotTaken::Cancelled);
+        }
+        Ok(())
+    }
+
+    fn held(&self) -> impl Iterator<Item = &Asked> {
+        self.in_flight.iter().filter(|asked| asked.held.is_some())
+    }
+
+    fn is_holding(&self, scope: Scope) -> bool {
+        let again = self.resuming.iter().map(|it| it.scope);
+        let mut scopes = self.held().map(|it| it.tell.request.scope).chain(again);
+        scopes.any(|it| it == scope)
+    }
+
+    /// A request is over before it entered the UI thread: the policy is told, and what was held
+    /// back behind it moves up.
+    fn leave(&mut self, asked: Asked, outcome: &'static str) {
+        if asked.held.is_some() {
+            self.look_again = true;
+            // A client that waited was not silent.
+            self.heard = Instant::now();
+        }
+        self.over.push((asked.tell, outcome));
+    }
+
+    /// Whether the writer sleeps past this moment.
+    fn writer_oversleeps(&self, deadline: Instant) -> bool {
+        self.writer_sleeps
+            .is_some_and(|until| until.is_none_or(|until| until > deadline))
+    }
+
     fn next_deadline(&self) -> Option<Instant> {
         self.in_flight.iter().map(|asked| asked.deadline).min()
     }
@@ -515,6 +713,12 @@ impl State {
                 self.in_flight.push(asked);
                 continue;
             }
+            if let Some(held) = &asked.held {
+                let failure = to_wire::pending(held.retry_after);
+                self.push_failure(&asked.id, &failure);
+                self.leave(asked, failure.reason.as_str());
+                continue;
+            }
             if asked.poll.is_some() {
                 // Nothing was heard in time: it is answered with that.
                 self.ready.push(Ready::Poll(asked.serial));
@@ -527,6 +731,8 @@ impl State {
                     // The UI thread has looked, and it was not so. It is busy if it has not.
                     Some(revision) if asked.ticket.withdraw() => {
                         withdrawn = true;
+                        let outcome = Outcome::Allowed.as_str();
+                        self.over.push((asked.tell, outcome));
                         if !asked.cancelled {
                             let line = to_wire::line(
                                 &asked.id,
@@ -558,6 +764,10 @@ impl State {
                 let waited = u64::try_from(waited).unwrap_or(u64::MAX);
                 self.push_failure(&asked.id, &Failure::app_busy(waited, entered));
             }
+            // What has entered the UI thread tells of itself.
+            if !entered {
+                self.leave(asked, Reason::AppBusy.as_str());
+            }
         }
         withdrawn
     }
@@ -572,6 +782,7 @@ impl State {
     fn take(&mut self, batch: &mut Batch) {
         self.writing = std::mem::take(&mut self.ready_bytes);
         batch.news = std::mem::take(&mut self.news);
+        batch.over = std::mem::take(&mut self.over);
         batch.replies.reserve(self.ready.len());
         for ready in self.ready.drain(..) {
             let asked = ready.serial().and_then(|serial| {
@@ -591,10 +802,14 @@ impl State {
                     Ready::Poll(_),
                     Some(Asked {
                         id,
+                        tell,
                         poll: Some((of, most)),
                         ..
                     }),
-                ) => Reply::Poll(id, of, most),
+                ) => {
+                    batch.over.push((tell, Outcome::Allowed.as_str()));
+                    Reply::Poll(id, of, most)
+                }
                 (Ready::Subscribed(..) | Ready::Poll(_), _) => continue,
             });
         }

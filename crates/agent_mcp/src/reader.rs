@@ -1,31 +1,26 @@
-//! The thread that reads from one client: bytes into lines, lines into jobs, each judged in the
-//! order of the wire before anything looks at the UI.
+//! The thread that reads from one client: bytes into lines, lines into requests, each judged as
+//! it comes in.
 
 use std::{
     io::{ErrorKind, Read as _},
     os::fd::AsFd as _,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use agent_core::{Answer, Channel, Decision, Job, ReplyTo, Scope, Verb};
+#[cfg(feature = "mcp")]
+use agent_wire::Request;
 use agent_wire::{
-    Args, Failure, Line, LineSplitter, Piece, Reason, Request, RequestId, Unsubscribed, error_line,
-    limits::names, parse_line, result_line,
+    Failure, Line, LineSplitter, Piece, Reason, RequestId, error_line, limits::names, parse_line,
 };
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::Errno,
 };
 
-use crate::{
-    connection::Connection,
-    from_wire,
-    outbox::{Access, Ending, NotTaken},
-    server::{Listens, Shared, no_subscription},
-    sync::lock,
-    to_wire,
-};
+use crate::{connection::Connection, judge::Judge, outbox::Ending, server::Shared, sync::lock};
+#[cfg(feature = "mcp")]
+use crate::{judge, outbox::Access};
 
 /// How much is read at once.
 const CHUNK: usize = 32 * 1024;
@@ -56,6 +51,7 @@ impl Drop for ForgetOnDrop<'_> {
 struct Reader<'a> {
     connection: &'a Arc<Connection>,
     shared: &'a Arc<Shared>,
+    judge: Judge<'a>,
     /// In a row.
     parse_errors: usize,
     /// The rest of what came in is not looked at.
@@ -67,6 +63,7 @@ impl<'a> Reader<'a> {
         Self {
             connection,
             shared,
+            judge: Judge { connection, shared },
             parse_errors: 0,
             over: false,
         }
@@ -175,10 +172,7 @@ impl<'a> Reader<'a> {
                 }
             }
             Line::Request(request) => {
-                let id = request.id.clone();
-                if let Err(failure) = self.request(request, line.len(), now) {
-                    self.refuse(Some(&id), &failure);
-                }
+                self.judge.request(request, line.len(), now);
             }
         }
     }
@@ -201,190 +195,6 @@ impl<'a> Reader<'a> {
             None => self.connection.reply(line),
         }
     }
-
-    /// Judges a request, in the wire's order: id, method, the form of the parameters, gate,
-    /// armed; what they name and the UI are for the turn of the UI thread that it gets.
-    fn request(&self, request: Request, bytes: usize, now: Instant) -> Result<(), Failure> {
-        let (connection, shared) = (self.connection, self.shared);
-        if connection.outbox.hear(Some(&request.id), now) {
-            return Err(in_flight_already());
-        }
-        let found = agent_wire::Verb::named(&request.method)
-            .and_then(|row| Some((row, Verb::from_word(row.name)?)));
-        let Some((row, verb)) = found else {
-            return Err(Failure::unknown_method(&request.method));
-        };
-        let args = row.check(request.params.as_ref())?;
-        from_wire::misfit(verb, &args)?;
-        if verb == Verb::Hello
-            && let Some(name) = args.text("name")
-        {
-            connection.claim(name);
-        }
-        let full = from_wire::is_full(&args);
-        let asked = agent_core::Request {
-            channel: Channel::External,
-            connection: connection.id,
-            claimed_name: connection.name(),
-            peer: connection.peer.clone(),
-            verb,
-            scope: if full { Scope::Full } else { Scope::Surface },
-            target: from_wire::names(&args).map(str::to_owned),
-        };
-        self.pass_gate(&asked)?;
-        if full && !shared.app.armed_full {
-            return Err(Failure::not_armed());
-        }
-        if verb == Verb::Hello {
-            connection.reply_to(&request.id, result_line(&request.id, &shared.hello()));
-            return Ok(());
-        }
-        if let Verb::PollEvents | Verb::Unsubscribe = verb {
-            return self.of_subscription(request.id, verb, &args, now);
-        }
-        if verb == Verb::Subscribe
-            && lock(&shared.hub).count(connection.id) >= agent_wire::limits::SUBSCRIPTIONS
-        {
-            return Err(Failure::limit(names::SUBSCRIPTIONS, None));
-        }
-        if shared.backend.unsupported().contains(verb.set()) {
-            return Err(Failure::unsupported(row.name));
-        }
-        let Some(call) = from_wire::call(verb, &args) else {
-            return Err(Failure::unknown_method(&request.method));
-        };
-        let permit = match &connection.bucket {
-            Some(bucket) if verb.acts() => Some(bucket.take(now).map_err(too_fast)?),
-            _ => None,
-        };
-        let window_was_there = call
-            .window()
-            .is_some_and(|window| shared.backend.has_window(window));
-        let deadline = now + Duration::from_millis(args.timeout_ms());
-        let name = verb
-            .acts()
-            .then(|| to_wire::request_name(&request.id))
-            .flatten();
-        let max = shared.limits.requests_in_flight;
-        let taken = connection
-            .outbox
-            .ask(request.id, verb, now, deadline, None, max)
-            .map_err(not_taken)?;
-        // Who waits for a condition is answered when that time is over, by the writer; a busy
-        // UI thread has the usual time to look.
-        let deadline = match verb {
-            Verb::WaitFor => deadline + agent_wire::limits::UI_DEADLINE,
-            _ => deadline,
-        };
-        let listens = (verb == Verb::Subscribe).then(|| {
-            let most = args.integer("queue").map_or(usize::MAX, |most| {
-                usize::try_from(most).unwrap_or(usize::MAX)
-            });
-            Listens {
-                filter: from_wire::filter(&args),
-                most: most.min(agent_wire::limits::SUBSCRIPTION_QUEUE),
-                push: args.boolean("push") == Some(true),
-                from: args.integer("from"),
-            }
-        });
-        let charge = shared.budget.charge(bytes);
-        let (to, told) = (connection.clone(), shared.clone());
-        shared.backend.submit(Job {
-            call,
-            name,
-            request: asked,
-            gate: shared.gate.clone(),
-            view: agent_core::View {
-                names_unexposed: shared.app.armed_full,
-                window_was_there,
-            },
-            deadline,
-            ticket: taken.ticket,
-            reply: ReplyTo::new(move |answer| {
-                if let Some(permit) = permit
-                    && to_wire::performed(&answer)
-                {
-                    permit.spend();
-                }
-                match (answer, listens) {
-                    (Answer::Heard { revision }, Some(listens)) => {
-                        told.subscribe(&to, listens, taken.serial, revision);
-                    }
-                    (answer, _) => to.answer(taken.serial, answer),
-                }
-                drop(charge);
-            }),
-        });
-        // Only now, so that the UI thread is woken first.
-        if taken.tell_writer {
-            connection.outbox.tell_writer();
-        }
-        Ok(())
-    }
-
-    /// Fetches from a subscription of this connection, or ends it: that needs no UI.
-    fn of_subscription(
-        &self,
-        id: RequestId,
-        verb: Verb,
-        args: &Args<'_>,
-        now: Instant,
-    ) -> Result<(), Failure> {
-        let (connection, shared) = (self.connection, self.shared);
-        let subscription = from_wire::subscription(args).ok_or_else(no_subscription)?;
-        if verb == Verb::Unsubscribe {
-            if !shared.unsubscribe(connection.id, Some(subscription)) {
-                return Err(no_subscription());
-            }
-            // Who waits for its next event hears that there will be none.
-            connection.outbox.news(subscription, false);
-            connection.reply_to(&id, result_line(&id, &Unsubscribed {}));
-            return Ok(());
-        }
-        let has_news = || lock(&shared.hub).has_news(connection.id, subscription);
-        // A replay can be longer than a queue, and than a reply should be.
-        let most = args
-            .integer("max")
-            .and_then(|most| usize::try_from(most).ok())
-            .unwrap_or(agent_wire::limits::SUBSCRIPTION_QUEUE);
-        let wait = Duration::from_millis(args.integer("wait_ms").unwrap_or(0));
-        if has_news().ok_or_else(no_subscription)? || wait.is_zero() {
-            connection.reply_to(&id, shared.poll(connection, &id, subscription, most));
-            return Ok(());
-        }
-        let poll = Some((subscription, most));
-        let max = shared.limits.requests_in_flight;
-        let outbox = &connection.outbox;
-        let taken = outbox
-            .ask(id, verb, now, now + wait, poll, max)
-            .map_err(not_taken)?;
-        // What came between the look and the waiting is there now.
-        if has_news() == Some(true) {
-            outbox.news(subscription, false);
-        } else if taken.tell_writer {
-            outbox.tell_writer();
-        }
-        Ok(())
-    }
-
-    /// Asks the gate, unless the user has taken this connection's leave away.
-    fn pass_gate(&self, request: &agent_core::Request) -> Result<(), Failure> {
-        let (connection, shared) = (self.connection, self.shared);
-        if connection.outbox.access() == Access::Revoked {
-            return Err(Failure::consent_denied());
-        }
-        match shared.gate.check(request) {
-            Decision::Allow => {}
-            // Nobody is there to ask the user: without an answer it is a no.
-            Decision::Deny(_) | Decision::Ask => return Err(Failure::consent_denied()),
-        }
-        match connection.outbox.admit() {
-            Access::None => shared.count_admitted(1),
-            Access::Admitted => {}
-            Access::Revoked => return Err(Failure::consent_denied()),
-        }
-        Ok(())
-    }
 }
 
 /// What MCP asks of the connection. A tool call takes the same way as the bare verbs, from here
@@ -404,7 +214,7 @@ impl Reader<'_> {
         let in_flight = connection.outbox.hear(Some(&request.id), now);
         let mcp = self.link()?;
         if in_flight || mcp.session.holds(&request.id) {
-            return Err(in_flight_already());
+            return Err(judge::in_flight_already());
         }
         let limits = &self.shared.limits;
         let max = match connection.outbox.access() {
@@ -422,12 +232,12 @@ impl Reader<'_> {
         let asked = (request.method == crate::mcp::CALL && message.fits)
             .then(|| mcp.expect(message.serial, &request.id, request.params.as_ref()))
             .flatten();
+        if crate::mcp::listens(&request.method) {
+            self.judge.meet_listener();
+        }
         mcp.session.send(message);
         if let Some(asked) = asked {
-            let id = asked.id.clone();
-            if let Err(failure) = self.request(asked, bytes, now) {
-                self.refuse(Some(&id), &failure);
-            }
+            self.judge.request(asked, bytes, now);
         }
         Ok(())
     }
@@ -466,35 +276,16 @@ impl Reader<'_> {
         let shared = Arc::downgrade(shared);
         let ask = move |request: Request| {
             if let (Some(connection), Some(shared)) = (to.upgrade(), shared.upgrade()) {
-                let reader = Reader::new(&connection, &shared);
-                let id = request.id.clone();
-                if let Err(failure) = reader.request(request, 0, Instant::now()) {
-                    reader.refuse(Some(&id), &failure);
-                }
+                let judge = Judge {
+                    connection: &connection,
+                    shared: &shared,
+                };
+                judge.request(request, 0, Instant::now());
             }
         };
         let link = crate::mcp::Link::start(&runtime, app, out, ask);
         Ok(self.connection.mcp.get_or_init(|| link))
     }
-}
-
-fn in_flight_already() -> Failure {
-    Failure::new(
-        Reason::InvalidRequest,
-        "a request with this `id` is in flight already; give each its own",
-    )
-}
-
-fn not_taken((_, why): (RequestId, NotTaken)) -> Failure {
-    match why {
-        NotTaken::Revoked => Failure::consent_denied(),
-        NotTaken::TooMany => Failure::limit(names::REQUESTS, None),
-    }
-}
-
-fn too_fast(wait: Duration) -> Failure {
-    let wait = u64::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
-    Failure::limit(names::ACTIONS, Some(wait.max(1)))
 }
 
 /// Waits until the client is gone, or this side has ended the connection.

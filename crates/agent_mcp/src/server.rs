@@ -9,11 +9,13 @@ use std::{
         unix::net::{UnixListener, UnixStream},
     },
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex},
+    sync::{Arc, Condvar, Mutex, Weak, atomic::Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
-use agent_core::{AuthGate, Backend, Event, Filter, Hub, Peer, Touched, Verb, check_id};
+use agent_core::{
+    AuthGate, Backend, Connections, Event, Filter, Hub, Peer, Touched, Verb, check_id,
+};
 use agent_wire::{Failure, Hello, ParamError, RequestId, VERBS, error_line, limits::names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -228,18 +230,7 @@ impl Server {
     /// connected. What has not begun on the UI thread when this returns does not begin. Whoever
     /// connects later is for the gate to judge: the app revokes there first what it remembers.
     pub fn revoke(&self) {
-        let mut withdrawn = false;
-        for connection in self.shared.connected() {
-            let (before, jobs) = connection.outbox.revoke();
-            self.shared.unsubscribe(connection.id, None);
-            withdrawn |= jobs;
-            if before == Access::Admitted {
-                self.shared.count_admitted(-1);
-            }
-        }
-        if withdrawn {
-            self.shared.backend.purge();
-        }
+        Connections::revoke(self.shared.as_ref(), &|_| true);
     }
 
     /// Ends every connection and stops listening; the socket and its description are gone when
@@ -309,7 +300,7 @@ pub(crate) struct Shared {
     pub(crate) hub: Mutex<Hub>,
     /// Held while a large line is judged.
     pub(crate) large: Mutex<()>,
-    connections: Mutex<Connections>,
+    connections: Mutex<Guests>,
     buckets: Mutex<HashMap<Agent, Arc<Bucket>>>,
     admitted: Mutex<isize>,
     pub(crate) threads: Threads,
@@ -317,8 +308,9 @@ pub(crate) struct Shared {
     pub(crate) mcp: crate::mcp::Runtime,
 }
 
+/// Who is connected.
 #[derive(Default)]
-struct Connections {
+struct Guests {
     by_id: HashMap<u64, Arc<Connection>>,
     stopped: bool,
 }
@@ -355,6 +347,8 @@ impl Shared {
                 shared.tell(events);
             }
         }));
+        let serves: Weak<Self> = Arc::downgrade(&shared);
+        shared.gate.attach(serves);
         Ok(shared)
     }
 
@@ -510,6 +504,12 @@ impl Shared {
         }
         self.unsubscribe(connection.id, None);
         self.backend.purge();
+        for (tell, outcome) in connection.outbox.take_over() {
+            tell.done(outcome);
+        }
+        if connection.met.load(Ordering::Acquire) {
+            self.gate.gone(connection.id);
+        }
     }
 
     fn connected(&self) -> Vec<Arc<Connection>> {
@@ -547,6 +547,34 @@ impl Shared {
                 .map(Into::into)
                 .collect(),
             armed: self.app.armed().into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl Connections for Shared {
+    fn revoke(&self, which: &dyn Fn(u64) -> bool) {
+        let mut withdrawn = false;
+        for connection in self.connected() {
+            if !which(connection.id) {
+                continue;
+            }
+            let (before, jobs) = connection.outbox.revoke();
+            self.unsubscribe(connection.id, None);
+            withdrawn |= jobs;
+            if before == Access::Admitted {
+                self.count_admitted(-1);
+            }
+        }
+        if withdrawn {
+            self.backend.purge();
+        }
+    }
+
+    fn answered(&self, which: &dyn Fn(u64) -> bool) {
+        for connection in self.connected() {
+            if which(connection.id) {
+                connection.outbox.look_again();
+            }
         }
     }
 }

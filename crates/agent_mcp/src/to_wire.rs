@@ -1,7 +1,7 @@
 //! Answers into reply lines: cut where they are long, in the wire's words. Runs on a writer's
 //! thread: the UI thread pays for none of it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agent_core::{Answer, Fault, Polled, Refusal, Role, Subscribed, Verb, cut};
 use agent_wire::{
@@ -47,6 +47,32 @@ pub(crate) fn weight(answer: &Answer) -> usize {
             | Answer::Heard { .. }
             | Answer::Waited { .. } => NODE,
         }
+}
+
+/// The wire's word for what an answer says: the outcome, or the reason of the error.
+pub(crate) fn word(answer: &Answer) -> &'static str {
+    let reason = match answer {
+        Answer::Described(_)
+        | Answer::Text(_)
+        | Answer::Heard { .. }
+        | Answer::Waited { .. }
+        | Answer::Acted(_) => return Outcome::Allowed.as_str(),
+        Answer::Refused(refusal) => return outcome(refusal).as_str(),
+        Answer::Fault(fault) => match fault {
+            Fault::WindowGone => Reason::WindowGone,
+            Fault::InvalidParams { .. } => Reason::InvalidParams,
+            Fault::Unsupported => Reason::Unsupported,
+            Fault::Denied => Reason::ConsentDenied,
+            Fault::Internal(_) | Fault::Closed => Reason::Internal,
+        },
+    };
+    reason.as_str()
+}
+
+/// The user is being asked; the client is to come back then.
+pub(crate) fn pending(retry_after: Duration) -> Failure {
+    let ms = u64::try_from(retry_after.as_millis()).unwrap_or(u64::MAX);
+    Failure::consent_pending(ms.max(1))
 }
 
 /// Whether the app was acted on. A handler that failed may have done its work in part.
@@ -235,11 +261,21 @@ pub(crate) fn request_name(id: &RequestId) -> Option<Arc<str>> {
     (name.len() <= limits::SHORT_TEXT_BYTES).then(|| name.into())
 }
 
+fn outcome(refusal: &Refusal) -> Outcome {
+    match refusal {
+        Refusal::NotFound => Outcome::NotFound,
+        Refusal::NotExposed => Outcome::NotExposed,
+        Refusal::NotActionable { .. } => Outcome::NotActionable,
+        Refusal::VersionConflict { .. } => Outcome::VersionConflict,
+        Refusal::Ambiguous => Outcome::Ambiguous,
+        Refusal::NeedsConfirmation => Outcome::NeedsConfirmation,
+    }
+}
+
 fn refused(refusal: Refusal) -> agent_wire::Acted {
     use agent_wire::Acted;
+    let outcome = outcome(&refusal);
     match refusal {
-        Refusal::NotFound => Acted::new(Outcome::NotFound),
-        Refusal::NotExposed => Acted::new(Outcome::NotExposed),
         Refusal::NotActionable { why: reason, by } => Acted {
             by,
             ..Acted::not_actionable(why(reason))
@@ -247,10 +283,12 @@ fn refused(refusal: Refusal) -> agent_wire::Acted {
         Refusal::VersionConflict { version, text } => Acted {
             version: Some(version),
             text: text.and_then(whole),
-            ..Acted::new(Outcome::VersionConflict)
+            ..Acted::new(outcome)
         },
-        Refusal::Ambiguous => Acted::new(Outcome::Ambiguous),
-        Refusal::NeedsConfirmation => Acted::new(Outcome::NeedsConfirmation),
+        Refusal::NotFound
+        | Refusal::NotExposed
+        | Refusal::Ambiguous
+        | Refusal::NeedsConfirmation => Acted::new(outcome),
     }
 }
 

@@ -1,6 +1,7 @@
-//! The thread that writes to one client, and keeps the time for it.
+//! The thread that writes to one client, keeps the time for it, and goes on with what was held
+//! back.
 
-use std::{os::fd::AsFd as _, time::Instant};
+use std::{os::fd::AsFd as _, sync::Arc, time::Instant};
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -9,6 +10,7 @@ use rustix::{
 
 use crate::{
     connection::Connection,
+    judge::Judge,
     outbox::{Batch, Reply},
     server::Shared,
     sync::lock,
@@ -16,11 +18,18 @@ use crate::{
 };
 
 /// Writes what becomes ready, until the connection ends.
-pub(crate) fn run(connection: &Connection, shared: &Shared) {
+pub(crate) fn run(connection: &Arc<Connection>, shared: &Arc<Shared>) {
     let _end = EndOnDrop(connection);
-    while let Some(batch) = connection.outbox.next(shared.limits.idle_before_gate) {
+    let judge = Judge { connection, shared };
+    while let Some(mut batch) = connection.outbox.next(shared.limits.idle_before_gate) {
         if batch.withdrawn {
             shared.backend.purge();
+        }
+        for (tell, outcome) in batch.over.drain(..) {
+            tell.done(outcome);
+        }
+        if batch.look_again {
+            judge.held_back();
         }
         let lines = lines(connection, shared, batch);
         connection.outbox.writing(lines.len());

@@ -11,6 +11,10 @@
 #[path = "server/support.rs"]
 mod support;
 
+#[allow(dead_code, reason = "shared with the tests of the bare dialect")]
+#[path = "server/desk.rs"]
+mod desk;
+
 use std::{
     sync::atomic::Ordering,
     time::{Duration, Instant},
@@ -20,6 +24,7 @@ use agent_core::{AuthGate, Decision};
 use serde_json::{Value, json};
 
 use agent_test_support::{Client, eventually, limit, reason};
+use desk::Desk;
 use support::{Clicks, Served, served, served_with};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -337,6 +342,35 @@ fn a_cancelled_call_is_withdrawn_and_not_answered() {
     // Its id is free again.
     let reply = client.ask("hello", json!({}));
     assert_eq!(reply["result"]["app"], "demo");
+    assert_eq!(served.fake.clicked(), 1);
+}
+
+#[test]
+fn a_model_is_told_what_to_do_while_the_user_is_asked_and_a_call_may_wait() {
+    let desk = Desk::holding(Duration::ZERO);
+    let served = served_with(|config| config.gate = desk.gate());
+    let mut client = served.connect();
+    initialize(&mut client, REVISIONS[3]);
+    client.ask("tools/list", json!({}));
+    assert!(desk.told().met.is_empty(), "static things ask nobody");
+    let reply = client.ask("tools/call", click());
+    assert!(is_error(&reply), "{reply}");
+    let said = text(&reply);
+    for part in ["consent_pending", "again later", "700", "tell the user"] {
+        assert!(said.contains(part), "{said}");
+    }
+    let desk = Desk::holding(Duration::from_secs(600));
+    let served = served_with(|config| config.gate = desk.gate());
+    let mut client = served.connect();
+    initialize(&mut client, REVISIONS[3]);
+    let cancelled = client.send("tools/call", click());
+    let waits = client.send("tools/call", click());
+    eventually("asked", || desk.told().asked.len() == 2);
+    client.notify("notifications/cancelled", json!({"requestId": cancelled}));
+    eventually("cancelled", || desk.told().done.len() == 1);
+    desk.decide(|_| Decision::Allow);
+    let reply = client.reply();
+    assert_eq!((&reply["id"], is_error(&reply)), (&json!(waits), false));
     assert_eq!(served.fake.clicked(), 1);
 }
 

@@ -6,6 +6,8 @@ use std::{os::fd::OwnedFd, path::PathBuf, sync::Arc};
 use agent_core::Backend;
 use agent_mcp::Config;
 
+#[cfg(feature = "consent")]
+pub use agent_consent as consent;
 pub use agent_core::{
     AuthGate, Channel, Decision, EventVerb, Peer, Reason, Request, Role, Scope, Tag, Verb, VerbSet,
 };

@@ -1,5 +1,6 @@
 //! What the tests and benchmarks of several crates share, and no app links: a connection as a
-//! script would make it, a job as a server would make it, dice that a seed repeats.
+//! script would make it, a job as a server would make it, a user who is asked, dice that a seed
+//! repeats.
 //!
 //! Each part panics where a test should fail.
 
@@ -13,6 +14,7 @@ mod client;
 mod folder;
 mod job;
 mod random;
+mod user;
 
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,7 @@ pub use self::{
     folder::{TempDir, folder},
     job::{allow, job},
     random::Random,
+    user::User,
 };
 
 /// Longer than anything here takes on the slowest machine.

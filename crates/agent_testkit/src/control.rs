@@ -3,17 +3,14 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU8, Ordering},
-        mpsc,
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
     time::Duration,
 };
 
-use agent_surface::{AuthGate, Decision};
-
-use crate::case::{Answer, Consent, Effect, Person};
+use crate::{
+    case::{Answer, Consent, Effect, Person},
+    door::Door,
+};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -65,39 +62,6 @@ impl Counters {
     /// How often it was run.
     pub fn get(&self, name: &str) -> u64 {
         lock(&self.0).get(name).copied().unwrap_or(0)
-    }
-}
-
-/// The gate that a case opens and shuts. Any thread.
-#[derive(Clone, Debug)]
-pub struct Door(Arc<AtomicU8>);
-
-impl Door {
-    /// As it stands at the start.
-    pub fn new(consent: Consent) -> Self {
-        let door = Self(Arc::default());
-        door.set(consent);
-        door
-    }
-
-    /// From now on it says this.
-    pub fn set(&self, consent: Consent) {
-        let number = match consent {
-            Consent::Allow => 0,
-            Consent::Deny | Consent::None => 1,
-            Consent::Ask => 2,
-        };
-        self.0.store(number, Ordering::SeqCst);
-    }
-
-    /// The gate that it is.
-    pub fn gate(&self) -> AuthGate {
-        let state = self.0.clone();
-        AuthGate::serve(move |_| match state.load(Ordering::SeqCst) {
-            0 => Decision::Allow,
-            2 => Decision::Ask,
-            _ => Decision::deny("the case says so"),
-        })
     }
 }
 
@@ -203,14 +167,13 @@ impl Control {
     ///
     /// # Errors
     /// If none is.
-    pub fn answer(&self, _answer: Answer) -> Result<(), String> {
-        Err("no question is open: nothing asks the user yet".into())
+    pub fn answer(&self, answer: Answer) -> Result<(), String> {
+        self.door.answer(answer)
     }
 
-    /// How many questions are open, and how many were asked since the start. Nothing asks the
-    /// user yet.
+    /// How many questions are open, and how many were asked since the start.
     pub fn prompts(&self) -> (u64, u64) {
-        (0, 0)
+        self.door.prompts()
     }
 
     /// How often a counter was run.

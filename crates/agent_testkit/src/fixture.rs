@@ -28,8 +28,12 @@ use agent_surface::{Builder, Surface};
 
 use crate::{
     case::{App, Case, Consent, Node},
-    control::{Asked, Control, Counters, Door},
+    control::{Asked, Control, Counters},
+    door::Door,
 };
+
+/// The id of every case's app.
+const APP: &str = "org.example.case";
 
 /// A backend that runs cases.
 pub trait Fixture {
@@ -132,8 +136,9 @@ impl Session {
         if app.armed_inspector {
             return Err("the inspector can't be armed: it isn't built yet".into());
         }
-        let door = Door::new(app.consent);
-        let mut builder = Surface::builder("org.example.case").name("A case");
+        // Beside the socket, in the run's own folder.
+        let door = Door::new(APP, &self.socket.with_extension("rules"), app.consent);
+        let mut builder = Surface::builder(APP).name("A case");
         if app.consent != Consent::None {
             builder = builder.gate(door.gate());
         }

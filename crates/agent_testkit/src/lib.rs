@@ -10,6 +10,7 @@
 //! | [`matching`] | expectations against what came |
 //! | [`fixture`] | what a backend implements to take part |
 //! | [`control`] | how the conversation reaches the UI thread |
+//! | [`door`] | the gate that a case opens and shuts, and the user behind it |
 //! | [`model`] | a user interface as plain data, for toolkits that draw one anew in each frame |
 //! | [`fixtures`] | the fixtures of the backends that are there |
 //! | [`script`] | plays the steps of a case over the real socket |
@@ -21,6 +22,7 @@
 pub mod case;
 pub mod command;
 pub mod control;
+pub mod door;
 pub mod fixture;
 pub mod fixtures;
 pub mod json;

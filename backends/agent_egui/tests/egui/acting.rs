@@ -15,6 +15,8 @@ struct App {
     enabled: bool,
     behind: usize,
     banner: bool,
+    /// Left by everybody when something is saved.
+    left: Option<std::sync::Arc<dyn agent_core::Backend>>,
 }
 
 fn app(ui: &mut Ui, app: &mut App) {
@@ -25,6 +27,9 @@ fn app(ui: &mut Ui, app: &mut App) {
     ui.add(egui::TextEdit::singleline(&mut app.name).agent_id("name"));
     if ui.add(egui::Button::new("Save").agent_id("save")).clicked() {
         app.saves += 1;
+        if let Some(backend) = &app.left {
+            backend.set_clients(0);
+        }
     }
     for row in app.rows.clone() {
         if ui.add(egui::Button::new(row).agent_id(row)).clicked() {
@@ -72,6 +77,15 @@ fn driver() -> Driver<App> {
 
 fn why(why: Why) -> Refusal {
     Refusal::NotActionable { why, by: None }
+}
+
+#[test]
+fn rule_7_what_has_begun_says_so_though_everybody_is_revoked_meanwhile() {
+    let mut driver = driver();
+    driver.state.left = Some(driver.backend.clone());
+    let answer = driver.act("save", Action::Click);
+    assert!(matches!(answer, Answer::Acted(_)), "{answer:?}");
+    assert_eq!(driver.state.saves, 1);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 )]
 
 mod acting;
+mod confirming;
 mod describing;
 mod driver;
 mod kittest;

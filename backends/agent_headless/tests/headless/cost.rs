@@ -128,9 +128,9 @@ fn looks(widgets: usize) -> Looks {
             .expect("a description");
         assert_eq!(described.nodes.len(), 30);
     });
-    counted("authorise", &tree, &mut |live| {
-        let authorised = surface.authorise(live, &target, Action::Click, VIEW);
-        drop(authorised.expect("allowed"));
+    counted("judge", &tree, &mut |live| {
+        let judged = surface.judge(live, &target, Action::Click, VIEW);
+        drop(judged.expect("allowed"));
     });
     let button = tree.find("b17").expect("a button");
     assert!(tree.user_click(button));
@@ -164,7 +164,7 @@ fn a_question_costs_what_it_asks_for_and_not_what_the_window_holds() {
         looks.values().sum()
     };
     // Depth is what one node costs: a handful of looks at each that is around it.
-    assert!(total(&few, "authorise") < 100, "{few:?}");
+    assert!(total(&few, "judge") < 100, "{few:?}");
     assert!(total(&few, "settle") < 300, "{few:?}");
     assert!(total(&few, "describe") < 2_000, "{few:?}");
 }

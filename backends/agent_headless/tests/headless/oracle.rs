@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agent_core::{
-    Action, Changes, Describe, Description, Include, LiveTree, Marks, No, Refusal, States, Surface,
-    Tag, Target, Verb, VerbSet, View, Why, locate,
+    Action, AuthGate, Changes, Channel, Describe, Description, Include, LiveTree, Marks, No,
+    Refusal, Request, Scope, States, Surface, Tag, Target, Verb, VerbSet, View, Why, locate,
 };
 use agent_headless::{Kind, Node, Props, Rows, Tree, Widget};
 use proptest::{
@@ -1137,6 +1137,7 @@ impl World {
             Action::SetValue(1.0),
             Action::ScrollTo { key: None },
         ];
+        let (gate, request) = (AuthGate::deny_all(), request());
         for (at, id) in ids.iter().enumerate() {
             let target = Target {
                 id: id.clone(),
@@ -1158,8 +1159,12 @@ impl World {
             let verb = action.verb();
             let lazy = walk.find(id, false).is_err() && verb == Verb::ScrollTo;
             if !lazy {
-                let judged = surface.authorise(tree, &target, action, VIEW);
-                let judged = judged.map(|authorised| authorised.perform().0);
+                let judged = surface.judge(tree, &target, action, VIEW);
+                let judged = judged.and_then(|judged| {
+                    // Nobody is there to ask.
+                    let leave = surface.authorise(tree, judged, &gate, &request);
+                    leave.map(|leave| leave.perform().0).map_err(No::from)
+                });
                 prop_assert_eq!(
                     judged,
                     walk.judge(id, verb).map_err(No::from),
@@ -1170,6 +1175,18 @@ impl World {
             }
         }
         Ok(())
+    }
+}
+
+fn request() -> Request {
+    Request {
+        channel: Channel::InApp,
+        connection: 0,
+        claimed_name: None,
+        peer: None,
+        verb: Verb::Click,
+        scope: Scope::Surface,
+        target: None,
     }
 }
 

@@ -9,10 +9,11 @@ use std::{
 };
 
 use agent_core::{
-    Action, Answer, AuthGate, Backend, Call, Decision, Describe, EventVerb, Fault, Refusal, Tag,
-    Target, Verb, Why,
+    Action, Answer, AuthGate, Backend, Call, Confirmed, Decision, Describe, EventVerb, Fault,
+    Refusal, Tag, Target, Verb, Why,
 };
 use agent_headless::{Headless, Kind, Rows, Tree, Widget};
+use agent_test_support::User;
 
 use crate::agent::{
     Agent, Counter, act, acted, app, events, fault, find, read, refused, why, write,
@@ -169,6 +170,32 @@ fn rule_3_enter_is_judged_as_the_button_it_presses() {
         let pressed = u64::from(matches!(name, "free" | "unexposed"));
         assert_eq!(counter.get(), pressed, "{name}");
     }
+}
+
+#[test]
+fn rule_3_a_marked_action_is_performed_with_a_yes_alone() {
+    let counter = Counter::default();
+    let count = counter.clone();
+    let (app, mut agent) = app(move |tree| {
+        let erase = Widget::button("Erase").tag(Tag::id("erase").confirm());
+        tree.open_window(window([
+            erase.on_click(count.count()),
+            Widget::words("10 files").named("files").tag("files"),
+        ]));
+    });
+    let (user, gate) = User::who_says(Confirmed::No);
+    agent.gate = gate;
+    assert_eq!(refused(agent.click("erase")), Refusal::NeedsConfirmation);
+    assert_eq!((counter.get(), user.acting()), (0, 0));
+    user.say(Confirmed::Yes);
+    acted(agent.click("erase"));
+    assert_eq!((counter.get(), user.acting()), (1, 1));
+    app.run(|tree| tree.set_text(find(tree, "files"), "9 files"));
+    acted(agent.click("erase"));
+    let seen: Vec<u64> = user.asked().iter().map(|asked| asked.seen).collect();
+    assert_eq!(seen.len(), 3);
+    assert_eq!(seen[0], seen[1]);
+    assert_ne!(seen[1], seen[2]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
-use agent_core::{Action, Fault, No, Refusal, Role, States, Surface, Tag, Target, Verb, View, Why};
+use agent_core::{
+    Action, AuthGate, Fault, No, Refusal, Role, States, Surface, Tag, Target, Verb, View, Why,
+};
 
-use crate::tree::Tree;
+use crate::{confirming::request, tree::Tree};
 
 const OUTSIDE: View = View {
     names_unexposed: false,
@@ -23,10 +25,13 @@ fn refused(tree: &Tree, id: &str, action: Action) -> Option<Refusal> {
 }
 
 fn seen(tree: &Tree, id: &str, action: Action, view: View) -> Option<Refusal> {
-    match Surface::default().authorise(tree, &target(id), action, view) {
-        Ok(authorised) => {
-            let _ = authorised.perform();
-            None
+    let mut surface = Surface::default();
+    match surface.judge(tree, &target(id), action, view) {
+        Ok(judged) => {
+            // Nobody is there to ask.
+            let gate = AuthGate::deny_all();
+            let leave = surface.authorise(tree, judged, &gate, &request(id));
+            leave.map(|leave| leave.perform()).err()
         }
         Err(No::Refused(refusal)) => Some(refusal),
         Err(No::Fault(fault)) => panic!("{fault:?}"),
@@ -182,13 +187,16 @@ fn rule_5_two_windows_may_hold_one_id_told_apart_by_window() {
         window: Some(window.into()),
     };
     let mut surface = Surface::default();
+    let judged = surface
+        .judge(&tree, &within("details"), Action::Click, OUTSIDE)
+        .unwrap();
     let (node, _) = surface
-        .authorise(&tree, &within("details"), Action::Click, OUTSIDE)
+        .authorise(&tree, judged, &AuthGate::deny_all(), &request("ok"))
         .unwrap()
         .perform();
     assert_eq!(tree.0[node].parent, Some(other));
     assert_eq!(
-        surface.authorise(&tree, &within("nowhere"), Action::Click, OUTSIDE),
+        surface.judge(&tree, &within("nowhere"), Action::Click, OUTSIDE),
         Err(Refusal::NotFound.into())
     );
     let was_there = View {
@@ -196,7 +204,7 @@ fn rule_5_two_windows_may_hold_one_id_told_apart_by_window() {
         ..OUTSIDE
     };
     assert_eq!(
-        surface.authorise(&tree, &within("gone"), Action::Click, was_there),
+        surface.judge(&tree, &within("gone"), Action::Click, was_there),
         Err(Fault::WindowGone.into())
     );
 }
@@ -216,8 +224,8 @@ fn rule_6_an_edit_needs_the_version_that_was_read() {
     };
     let mut judge = |tree: &Tree, action| {
         surface
-            .authorise(tree, &target("name"), action, OUTSIDE)
-            .map(|done| drop(done.perform()))
+            .judge(tree, &target("name"), action, OUTSIDE)
+            .map(drop)
     };
     assert_eq!(judge(&tree, edit(read.version, None)), Ok(()));
     tree.0[field].text = Some("Eve".into());
@@ -255,8 +263,11 @@ fn rule_8_a_secret_is_written_without_being_read() {
         base_version,
         range: None,
     };
+    let judged = surface
+        .judge(&tree, &target("pin"), edit(read.version), OUTSIDE)
+        .unwrap();
     let done = surface
-        .authorise(&tree, &target("pin"), edit(read.version), OUTSIDE)
+        .authorise(&tree, judged, &AuthGate::deny_all(), &request("pin"))
         .unwrap();
     assert!(done.is_secret());
     drop(done.perform());
@@ -265,7 +276,7 @@ fn rule_8_a_secret_is_written_without_being_read() {
         text: None,
     };
     assert_eq!(
-        surface.authorise(&tree, &target("pin"), edit(99), OUTSIDE),
+        surface.judge(&tree, &target("pin"), edit(99), OUTSIDE),
         Err(conflict.into())
     );
 }

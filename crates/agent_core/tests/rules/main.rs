@@ -8,6 +8,7 @@
 )]
 
 mod authorising;
+mod confirming;
 mod describing;
 mod hearing;
 mod must_not_compile;

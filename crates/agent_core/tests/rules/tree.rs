@@ -12,6 +12,8 @@ pub(crate) struct Node {
     pub(crate) states: States,
     pub(crate) stamp: u64,
     pub(crate) modal: Option<usize>,
+    /// What Enter in it presses.
+    pub(crate) enter: Option<usize>,
     pub(crate) gone: bool,
 }
 
@@ -42,6 +44,7 @@ impl Tree {
             states: States::empty(),
             stamp: 0,
             modal: None,
+            enter: None,
             gone: false,
         });
         self.0.len() - 1
@@ -99,6 +102,7 @@ impl LiveTree for Tree {
         let offers = match node.role {
             Role::Button => Verb::Click.set() | Verb::Focus.set(),
             Role::Checkbox => Verb::SetChecked.set() | Verb::Click.set(),
+            Role::Textbox if node.enter.is_some() => Verb::Submit.set(),
             Role::Textbox => Verb::SetText.set() | Verb::Focus.set(),
             _ => VerbSet::empty(),
         };
@@ -128,6 +132,9 @@ impl LiveTree for Tree {
     }
     fn has_text(&self, node: usize) -> bool {
         self.0[node].text.is_some()
+    }
+    fn activates(&self, node: usize, verb: Verb) -> Option<usize> {
+        self.0[node].enter.filter(|_| verb == Verb::Submit)
     }
     fn text_stamp(&self, node: usize) -> u64 {
         self.0[node].stamp

@@ -126,14 +126,14 @@ impl Link {
 
     /// The client cancelled it. Whether a request of MCP's it was.
     pub(crate) fn cancel(&self, id: &RequestId) -> bool {
+        // The session first: from then on it sends no answer, and the call ends without one when
+        // the way of its reply is gone.
+        let serial = self.session.cancel(id);
         lock(&self.calls.by_id).remove(id);
-        match self.session.cancel(id) {
-            Some(serial) => {
-                lock(&self.calls.by_serial).remove(&serial);
-                true
-            }
-            None => false,
+        if let Some(serial) = serial {
+            lock(&self.calls.by_serial).remove(&serial);
         }
+        serial.is_some()
     }
 }
 

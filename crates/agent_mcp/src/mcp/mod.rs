@@ -54,5 +54,10 @@ pub fn is_method(method: &str) -> bool {
     METHODS.contains(&method)
 }
 
+/// Whether a request of this method comes to one of a verb, by which the SDK listens.
+pub(crate) fn listens(method: &str) -> bool {
+    [LISTEN, "resources/subscribe"].contains(&method)
+}
+
 /// The request that asks a verb of the app.
 pub const CALL: &str = "tools/call";

@@ -211,7 +211,9 @@ impl Asked {
                  nothing was done"
             }
             Outcome::NeedsConfirmation => {
-                "the user is asked each time and has not said yes; nothing was done"
+                "the app asks its user before this, each time; nothing was done. Call it again \
+                 unchanged when they may have answered, and do nothing else in the app before, \
+                 which would void their yes; if it stays so, they said no"
             }
         }
     }
@@ -314,6 +316,11 @@ impl Said {
         let mut text = failure.to_string();
         if let Some(ms) = failure.data.retry_after_ms {
             let _ = write!(text, " (retry_after_ms {ms})");
+        }
+        if failure.reason == Reason::ConsentPending {
+            text.push_str(
+                "; if it goes on, tell the user that the app waits for their answer in its window",
+            );
         }
         Self::no(json_free(&text))
     }

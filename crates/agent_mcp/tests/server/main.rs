@@ -6,6 +6,7 @@
 //! | `support` | the backend, a folder, a server of both |
 //! | `table` | each row of the error table, and that the next request is served |
 //! | `gate` | rule 2: nothing looks at the UI before the gate; revocation |
+//! | `consent` | while the user is asked; what the policy is told; `desk` is that policy |
 //! | `turns` | rule 9: deadlines, cancelling, a busy UI thread; the order of things |
 //! | `bounds` | rule 10: each row of the limits |
 //! | `place` | where the socket is, who may be there, what stays behind |
@@ -19,6 +20,8 @@
 )]
 
 mod bounds;
+mod consent;
+mod desk;
 mod gate;
 mod place;
 mod streams;

@@ -9,6 +9,7 @@
 )]
 
 mod app;
+mod consent;
 mod killed;
 mod listening;
 mod rule_1;

@@ -9,7 +9,8 @@ use std::{
 
 use crate::{
     case::{Case, Consent, parse},
-    control::{Ask, Control, Counters, Door},
+    control::{Ask, Control, Counters},
+    door::Door,
     fixture::Options,
 };
 
@@ -39,7 +40,11 @@ fn played(
             let _ = serve(stream, &answer);
         }
     });
-    let door = Door::new(Consent::Allow);
+    let door = Door::new(
+        "org.example.case",
+        &place.path().join("rules"),
+        Consent::Allow,
+    );
     let patience = Duration::from_millis(400);
     let (control, asked) = Control::new(|| (), || (), door, Counters::default(), patience);
     std::thread::spawn(move || {

@@ -1,0 +1,96 @@
+//! Who is connected, and what each has leave to do.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use agent_core::{Channel, Request, Scope};
+
+use crate::{evidence::Agent, notice::Who, rule::RuleId};
+
+/// Which agent: what makes two connections one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// It was identified.
+    Program(Arc<str>),
+    /// It was not: it is this connection, and no other.
+    Connection(u64),
+    /// A part of the app.
+    InApp,
+}
+
+/// A connection.
+pub(crate) struct Known {
+    pub(crate) key: Key,
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) channel: Channel,
+    pub(crate) claimed: Option<String>,
+    /// The rules that it would have, a scope each.
+    rules: HashMap<Scope, RuleId>,
+    /// What the user let it in to, for as long as it is connected.
+    pub(crate) once: HashSet<Scope>,
+    /// What it was let in to, by whatever: should that end, so does the connection.
+    pub(crate) admitted: HashSet<Scope>,
+    /// It is refused from here on.
+    pub(crate) revoked: bool,
+    /// Actions that have begun and are not over.
+    pub(crate) acting: usize,
+    /// That it was turned away was told.
+    pub(crate) turned_away: bool,
+    /// When a refused action of it was last logged, and how many were not since.
+    pub(crate) refusals: Option<(Duration, u64)>,
+}
+
+/// All that there are.
+pub(crate) const SCOPES: [Scope; 3] = [Scope::Surface, Scope::Full, Scope::Inspector];
+
+impl Known {
+    pub(crate) fn new(app: &str, request: &Request, agent: Agent) -> Self {
+        let key = match (request.channel, agent.id()) {
+            (Channel::InApp, _) => Key::InApp,
+            (Channel::External, Some(id)) => Key::Program(id.into()),
+            (Channel::External, None) => Key::Connection(request.connection),
+        };
+        let rules = match &key {
+            Key::Program(id) => SCOPES
+                .into_iter()
+                .map(|scope| (scope, RuleId::of(app, scope, id)))
+                .collect(),
+            Key::Connection(_) | Key::InApp => HashMap::new(),
+        };
+        Self {
+            key,
+            agent: Arc::new(agent),
+            channel: request.channel,
+            claimed: request.claimed_name.clone(),
+            rules,
+            once: HashSet::new(),
+            admitted: HashSet::new(),
+            revoked: false,
+            acting: 0,
+            turned_away: false,
+            refusals: None,
+        }
+    }
+
+    /// Its rule for a scope, if it can have one.
+    pub(crate) fn rule(&self, scope: Scope) -> Option<&RuleId> {
+        self.rules.get(&scope)
+    }
+
+    pub(crate) fn has_rule(&self, id: &RuleId) -> bool {
+        self.rules.values().any(|rule| rule == id)
+    }
+
+    pub(crate) fn who(&self, connection: u64) -> Who {
+        Who {
+            connection,
+            channel: self.channel,
+            name: self.agent.name(),
+            claimed: self.claimed.clone(),
+            agent: self.agent.id().map(str::to_owned),
+        }
+    }
+}
