@@ -10,8 +10,8 @@ use std::{
 use agent_core::{
     Action, AuthGate, Channel, Confirmed, Connections, Decision, Question, Request, Scope, Verb,
 };
+use agent_test_support::TempDir;
 use agent_test_support::eventually;
-use tempfile::TempDir;
 
 use crate::{Agent, Answer, Consent, Mode, Notice, Scripted, Store, TestClock, consent::Builder};
 
@@ -60,7 +60,7 @@ impl App {
         answers: [Answer; N],
         set: impl FnOnce(Builder) -> Builder,
     ) -> Self {
-        Self::again(tempfile::tempdir().unwrap(), answers, set)
+        Self::again(agent_test_support::folder(), answers, set)
     }
 
     /// The app is started anew, in the same folder.
@@ -541,7 +541,7 @@ fn the_mode_decides_where_nothing_is_remembered() {
     check(Mode::DenyAll, "consent_denied");
     check(Mode::Lockdown, "consent_denied");
     // Nobody is there to be asked.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let consent = Consent::builder("a")
         .rules_dir(folder.path())
         .no_log()
@@ -728,7 +728,7 @@ fn what_is_edited_to_a_no_holds_and_what_is_spoilt_counts_for_nothing() {
 
 #[test]
 fn rule_13_a_rule_that_cannot_be_saved_holds_for_the_run_and_the_user_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let rules = folder.path().join("file/rules");
     let app = App::answering([Answer::Always], |builder| builder.rules_dir(rules));
@@ -771,7 +771,7 @@ fn how_often_a_rule_was_used_is_told_and_kept() {
 
 #[test]
 fn the_plain_call_decides_by_the_same_rules() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let rules = folder.path().join("org.example.orders");
     let place = rules.clone();
     let app = App::answering([Answer::Always], |builder| builder.rules_dir(place));

@@ -72,7 +72,7 @@ fn whole_lines(path: &Path) -> Vec<String> {
 }
 
 fn writers_are_killed(count: usize) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let writers: Vec<String> = (0..8).map(|n| format!("writer{n}")).collect();
     let run = |writer: &String| -> Child {
         start(
@@ -208,7 +208,7 @@ fn started(pid: u32) -> u64 {
 
 #[test]
 fn a_full_disk_loses_no_rule_and_blocks_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     Store::at(folder.path().join("rules"))
         .save(&rule("old"))
         .unwrap();

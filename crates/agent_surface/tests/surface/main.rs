@@ -9,6 +9,7 @@
 )]
 
 mod app;
+mod consent;
 mod killed;
 mod rule_1;
 mod strange;
