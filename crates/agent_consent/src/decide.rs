@@ -128,7 +128,7 @@ fn remember(app: &str, agent: &str, answer: Answer, now: u64) -> Option<Rule> {
 pub(crate) fn kept(answer: Answer, now: u64) -> Option<(bool, Option<u64>)> {
     match answer {
         Answer::Always => Some((true, None)),
-        Answer::Day => Some((true, Some(now + DAY))),
+        Answer::Day => Some((true, Some(now.saturating_add(DAY)))),
         Answer::Never => Some((false, None)),
         Answer::Once | Answer::UntilQuit | Answer::No => None,
     }

@@ -352,10 +352,43 @@ fn rule_10_more_agents_than_can_wait_are_told_to_come_back() {
         assert_eq!(app.request(&agent), "consent_pending");
     }
     let mut answered = 0;
-    while app.user.answer(Answer::No) {
+    while app.user.answer(Answer::Once) {
         answered += 1;
     }
     assert_eq!(answered, 33);
+}
+
+#[test]
+fn rule_10_programs_without_end_make_no_questions_without_end() {
+    for said in [Some(Answer::No), Some(Answer::Never), None] {
+        let app = App::with(|builder| builder.cool_down(Duration::from_secs(60)));
+        for n in 0..200 {
+            let agent = app.connect(n, &format!("agent{n}"));
+            assert_eq!(app.request(&agent), "consent_pending", "{said:?}");
+            match said {
+                Some(answer) => app.user.answer(answer),
+                None => app.user.dismiss(),
+            };
+        }
+        assert_eq!((app.user.open(), app.user.shown()), (0, 8));
+        app.clock.pass(Duration::from_secs(60));
+        assert_eq!(
+            app.request(&app.connect(500, "agent500")),
+            "consent_pending"
+        );
+        assert_eq!(app.user.open(), 1);
+    }
+}
+
+#[test]
+fn a_yes_in_between_shows_that_the_user_cares() {
+    let app = App::new();
+    for n in 0..50 {
+        app.request(&app.connect(n, &format!("agent{n}")));
+        let answer = if n % 5 == 0 { Answer::Once } else { Answer::No };
+        assert!(app.user.answer(answer), "{n}");
+    }
+    assert_eq!(app.user.shown(), 50);
 }
 
 #[test]
@@ -917,6 +950,8 @@ fn after_a_no_to_an_action_there_is_a_rest() {
     app.gate.confirm(&erase);
     app.user.answer(Answer::No);
     assert_eq!(app.gate.confirm(&erase), Confirmed::No);
+    // Nor is it asked about the next thing it can think of.
+    app.gate.confirm(&question(&agent, "another", 1));
     assert_eq!(app.user.shown(), 1);
     app.clock.pass(Duration::from_secs(10));
     app.gate.confirm(&erase);

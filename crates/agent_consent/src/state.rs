@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use agent_core::{Channel, Confirmed, Decision, Question, Request, Scope, Verb};
+use agent_core::{Channel, Confirmed, Decision, Question, Request, Scope};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -27,6 +27,10 @@ use crate::{
 
 /// How long a yes to an action is good.
 const YES_HOLDS: Duration = Duration::from_secs(60);
+
+/// Noes in a row, within the time of a cool-down, after which the user is asked about nobody for as
+/// long: programs without end could take their turns.
+const ENOUGH: usize = 8;
 
 /// How often it is logged that an agent was turned away, and that its actions are refused.
 const LOG_TURNED_AWAY: Duration = Duration::from_secs(60);
@@ -128,8 +132,12 @@ pub(crate) struct State {
     used: HashMap<RuleId, Use>,
     /// By looks and scope: why, and until when.
     calm: HashMap<(String, Scope), (Calm, Duration)>,
-    /// Actions that were refused, and until when they are not asked about again.
-    refused: HashMap<(Key, Verb, String), Duration>,
+    /// When the user said no to an agent, since the last yes.
+    noes: Vec<Duration>,
+    /// Until when the user is asked about nobody.
+    enough: Duration,
+    /// Until when agents whose action was refused are not asked about another.
+    refused: HashMap<Key, Duration>,
     /// By looks: when it was last logged that one was turned away.
     turned_away: HashMap<String, Duration>,
     questions: Questions,
@@ -160,6 +168,8 @@ impl State {
             removed: HashSet::new(),
             used: HashMap::new(),
             calm: HashMap::new(),
+            noes: Vec::new(),
+            enough: Duration::ZERO,
             refused: HashMap::new(),
             turned_away: HashMap::new(),
             questions: Questions::default(),
@@ -289,8 +299,10 @@ impl State {
             Calm::No => self.settings.cool_down,
             Calm::Rest => self.settings.rest,
         };
-        self.calm
-            .insert((looks.to_owned(), scope), (calm, now + length));
+        self.calm.insert(
+            (looks.to_owned(), scope),
+            (calm, now.saturating_add(length)),
+        );
     }
 
     // Asking about an agent.
@@ -320,10 +332,10 @@ impl State {
             None => {}
         }
         let looks = (agent.looks().to_owned(), request.scope);
-        if let Some((_, until)) = self.calm.get(&looks)
-            && let Some(rest) = until.checked_sub(self.clock.elapsed())
-            && !rest.is_zero()
-        {
+        let calm = self.calm.get(&looks).map(|(_, until)| *until);
+        let until = calm.unwrap_or_default().max(self.enough);
+        let rest = until.saturating_sub(self.clock.elapsed());
+        if !rest.is_zero() {
             return Some((rest, Duration::ZERO));
         }
         let claim = request.claimed_name.as_deref();
@@ -409,14 +421,17 @@ impl State {
                 scope,
                 agent,
                 askers,
-            } => self.settle(&question.key, scope, &agent, &askers, answer),
+            } => {
+                self.settle(&question.key, scope, &agent, &askers, answer);
+                self.count(answer);
+            }
             About::Confirm(act) => match answer {
                 Some(answer) if answer.is_yes() => self.yeses.push(Yes {
                     key: question.key,
                     act,
                     given: self.clock.elapsed(),
                 }),
-                _ => self.refuse(question.key, act),
+                _ => self.refuse(question.key),
             },
         }
         self.advance();
@@ -447,6 +462,23 @@ impl State {
                 answer,
             },
         });
+    }
+
+    /// Leaves the user in peace who has said no again and again.
+    fn count(&mut self, answer: Option<Answer>) {
+        if answer.is_some_and(Answer::is_yes) {
+            self.noes.clear();
+            return;
+        }
+        let now = self.clock.elapsed();
+        let within = self.settings.cool_down;
+        self.noes.retain(|no| now.saturating_sub(*no) < within);
+        self.noes.push(now);
+        if self.noes.len() >= ENOUGH {
+            self.noes.clear();
+            self.enough = now.saturating_add(within);
+            self.withdraw(|question| question.scope().is_some());
+        }
     }
 
     /// Makes an answer about an agent hold.
@@ -561,8 +593,7 @@ impl State {
         if !self.settings.has_prompt {
             return Confirmed::No;
         }
-        let refused = (key.clone(), act.verb(), act.node.clone());
-        if self.refused.get(&refused).is_some_and(|until| now < *until) {
+        if self.refused.get(&key).is_some_and(|until| now < *until) {
             return Confirmed::No;
         }
         match self.questions.of(&key).map(|asked| &asked.about) {
@@ -599,14 +630,13 @@ impl State {
         Confirmed::No
     }
 
-    fn refuse(&mut self, key: Key, act: Act) {
+    fn refuse(&mut self, key: Key) {
         let now = self.clock.elapsed();
         if self.refused.len() >= MAX_CALM {
             self.refused.retain(|_, until| now < *until);
         }
-        let verb = act.verb();
         self.refused
-            .insert((key, verb, act.node), now + self.settings.rest);
+            .insert(key, now.saturating_add(self.settings.rest));
     }
 
     // What is done.
