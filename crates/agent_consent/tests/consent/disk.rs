@@ -12,7 +12,7 @@ use agent_consent::{Answer, Consent, Rule, Scripted, Store};
 use agent_core::{Channel, Decision, Peer, Request, Scope, Verb};
 use agent_test_support::{Random, eventually};
 
-use crate::children::start;
+use crate::children::{start, started};
 
 const FOLDER: &str = "AGENT_CONSENT_FOLDER";
 const WRITER: &str = "AGENT_CONSENT_WRITER";
@@ -198,12 +198,6 @@ fn a_child_on_a_full_disk() {
     assert_eq!(gate.check(&request), Decision::Allow);
     assert_eq!(store.load().rules, [rule("old")]);
     assert_eq!(store.load().problems, []);
-}
-
-fn started(pid: u32) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let (_, after) = stat.rsplit_once(')').unwrap();
-    after.split_whitespace().nth(19).unwrap().parse().unwrap()
 }
 
 #[test]
