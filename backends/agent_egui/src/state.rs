@@ -508,6 +508,7 @@ impl UiState {
                     let Some(job) = act.job.take().and_then(|job| job.enter(Instant::now())) else {
                         return;
                     };
+                    job.gate.acting(&job.request);
                     act.entered = Some(job);
                     act.stage = Stage::Settle;
                     act.since = self.tick();

@@ -82,7 +82,8 @@ pub struct Pending {
     /// When it makes sense to come back.
     pub retry_after: Duration,
     /// How long the request may be held back for the answer, instead of sending its client away
-    /// at once. Zero: not at all.
+    /// at once. Zero: not at all. Clients give up at some time: through the MCP bridge five
+    /// seconds after the request's own `timeout_ms`.
     pub hold: Duration,
 }
 

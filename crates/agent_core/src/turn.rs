@@ -265,6 +265,8 @@ impl Job {
         }
         match self.gate.check(&self.request) {
             Decision::Allow => Some(self),
+            // Nobody has decided any more: the leave ran out on the way here. The user is asked
+            // when it comes again, not now.
             Decision::Deny(_) | Decision::Ask => {
                 self.reply.send(Answer::Fault(Fault::Denied));
                 None

@@ -28,6 +28,9 @@ use crate::{
 /// one wake-up, and then none.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// For ever: what is held back behind another is judged again when that one leaves.
+const BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
+
 #[derive(Debug)]
 pub(crate) struct Outbox {
     state: Mutex<State>,
@@ -331,12 +334,9 @@ impl Outbox {
         let deadline = match held.until {
             Some(until) => until,
             None => {
-                let scope = tell.request.scope;
-                let before = state.held().filter(|it| it.tell.request.scope == scope);
-                let last = before.map(|it| it.deadline).max();
                 // Those before it may have left a moment ago.
-                state.look_again |= !state.is_holding(scope);
-                last.map_or(now, |last| last.max(now)) + UI_DEADLINE
+                state.look_again |= !state.is_holding(tell.request.scope);
+                now + BEHIND
             }
         };
         state.in_flight.push(Asked {

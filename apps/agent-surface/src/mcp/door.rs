@@ -252,8 +252,8 @@ impl Trouble {
                 "the app quit before it answered; whether this was done is not known".to_owned()
             }
             Self::Silent(patience) => format!(
-                "app_busy: the app has not answered for {} s and may be stopped; whether this \
-                 was done is not known",
+                "app_busy: the app has not answered for {} s: it is stopped, or waits for its user, \
+                 who may have a question to answer in it; whether this was done is not known",
                 patience.as_secs()
             ),
             Self::Cancelled => "cancelled".to_owned(),
