@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn rule_10_the_log_is_rotated_and_its_size_bounded() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = agent_test_support::folder();
         let path = folder.path().join("a/log.jsonl");
         let mut logs: Vec<Rotating> = (0..2).map(|_| Rotating::at(path.clone())).collect();
         for n in 0..500 {
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_log_is_told() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = agent_test_support::folder();
         let check = |path: PathBuf| {
             assert!(
                 Rotating::at(path.clone()).append(b"x\n").is_err(),

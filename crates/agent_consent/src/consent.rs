@@ -243,14 +243,15 @@ impl Builder {
     }
 
     /// For how long an agent is refused after a no before it may be asked about again; 5 minutes
-    /// if not set.
+    /// if not set. After eight noes in a row within that time the user is asked about nobody for
+    /// as long: agents are told to come back.
     pub fn cool_down(mut self, time: Duration) -> Self {
         self.settings.cool_down = time;
         self
     }
 
     /// After how long an agent may be asked about again whose question was waved away, and an
-    /// action that was refused; 10 s if not set.
+    /// action of one that was just refused another; 10 s if not set.
     pub fn rest(mut self, time: Duration) -> Self {
         self.settings.rest = time;
         self

@@ -128,7 +128,7 @@ fn remember(app: &str, agent: &str, answer: Answer, now: u64) -> Option<Rule> {
 pub(crate) fn kept(answer: Answer, now: u64) -> Option<(bool, Option<u64>)> {
     match answer {
         Answer::Always => Some((true, None)),
-        Answer::Day => Some((true, Some(now + DAY))),
+        Answer::Day => Some((true, Some(now.saturating_add(DAY)))),
         Answer::Never => Some((false, None)),
         Answer::Once | Answer::UntilQuit | Answer::No => None,
     }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn an_answer_is_remembered_for_who_it_was_given_and_no_longer_than_it_says() {
         let check = |answer, asked_again: bool, allowed: bool| {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = agent_test_support::folder();
             let rules = folder.path().join("rules");
             let ask = |agent, answer| {
                 let mut asked = false;
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn rule_13_a_broken_rule_is_asked_about() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = agent_test_support::folder();
         let rules = folder.path().join("rules");
         let _ = decide(&rules, Mode::Ask, "a", |_| Some(Answer::Always));
         let file = std::fs::read_dir(&rules)

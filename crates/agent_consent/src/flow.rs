@@ -10,8 +10,8 @@ use std::{
 use agent_core::{
     Action, AuthGate, Channel, Confirmed, Connections, Decision, Question, Request, Scope, Verb,
 };
+use agent_test_support::TempDir;
 use agent_test_support::eventually;
-use tempfile::TempDir;
 
 use crate::{Agent, Answer, Consent, Mode, Notice, Scripted, Store, TestClock, consent::Builder};
 
@@ -60,7 +60,7 @@ impl App {
         answers: [Answer; N],
         set: impl FnOnce(Builder) -> Builder,
     ) -> Self {
-        Self::again(tempfile::tempdir().unwrap(), answers, set)
+        Self::again(agent_test_support::folder(), answers, set)
     }
 
     /// The app is started anew, in the same folder.
@@ -352,10 +352,43 @@ fn rule_10_more_agents_than_can_wait_are_told_to_come_back() {
         assert_eq!(app.request(&agent), "consent_pending");
     }
     let mut answered = 0;
-    while app.user.answer(Answer::No) {
+    while app.user.answer(Answer::Once) {
         answered += 1;
     }
     assert_eq!(answered, 33);
+}
+
+#[test]
+fn rule_10_programs_without_end_make_no_questions_without_end() {
+    for said in [Some(Answer::No), Some(Answer::Never), None] {
+        let app = App::with(|builder| builder.cool_down(Duration::from_secs(60)));
+        for n in 0..200 {
+            let agent = app.connect(n, &format!("agent{n}"));
+            assert_eq!(app.request(&agent), "consent_pending", "{said:?}");
+            match said {
+                Some(answer) => app.user.answer(answer),
+                None => app.user.dismiss(),
+            };
+        }
+        assert_eq!((app.user.open(), app.user.shown()), (0, 8));
+        app.clock.pass(Duration::from_secs(60));
+        assert_eq!(
+            app.request(&app.connect(500, "agent500")),
+            "consent_pending"
+        );
+        assert_eq!(app.user.open(), 1);
+    }
+}
+
+#[test]
+fn a_yes_in_between_shows_that_the_user_cares() {
+    let app = App::new();
+    for n in 0..50 {
+        app.request(&app.connect(n, &format!("agent{n}")));
+        let answer = if n % 5 == 0 { Answer::Once } else { Answer::No };
+        assert!(app.user.answer(answer), "{n}");
+    }
+    assert_eq!(app.user.shown(), 50);
 }
 
 #[test]
@@ -541,7 +574,7 @@ fn the_mode_decides_where_nothing_is_remembered() {
     check(Mode::DenyAll, "consent_denied");
     check(Mode::Lockdown, "consent_denied");
     // Nobody is there to be asked.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let consent = Consent::builder("a")
         .rules_dir(folder.path())
         .no_log()
@@ -728,7 +761,7 @@ fn what_is_edited_to_a_no_holds_and_what_is_spoilt_counts_for_nothing() {
 
 #[test]
 fn rule_13_a_rule_that_cannot_be_saved_holds_for_the_run_and_the_user_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let rules = folder.path().join("file/rules");
     let app = App::answering([Answer::Always], |builder| builder.rules_dir(rules));
@@ -771,7 +804,7 @@ fn how_often_a_rule_was_used_is_told_and_kept() {
 
 #[test]
 fn the_plain_call_decides_by_the_same_rules() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let rules = folder.path().join("org.example.orders");
     let place = rules.clone();
     let app = App::answering([Answer::Always], |builder| builder.rules_dir(place));
@@ -917,6 +950,8 @@ fn after_a_no_to_an_action_there_is_a_rest() {
     app.gate.confirm(&erase);
     app.user.answer(Answer::No);
     assert_eq!(app.gate.confirm(&erase), Confirmed::No);
+    // Nor is it asked about the next thing it can think of.
+    app.gate.confirm(&question(&agent, "another", 1));
     assert_eq!(app.user.shown(), 1);
     app.clock.pass(Duration::from_secs(10));
     app.gate.confirm(&erase);

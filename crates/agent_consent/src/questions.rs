@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use agent_core::{Action, Question, Scope, Verb};
+use agent_core::{Action, Question, Scope};
 
 use crate::{
     agents::Key,
@@ -64,10 +64,6 @@ impl Act {
             action: question.action.clone(),
             seen: question.seen,
         }
-    }
-
-    pub(crate) fn verb(&self) -> Verb {
-        self.action.verb()
     }
 
     /// Whether it is the same, whatever was to be seen.

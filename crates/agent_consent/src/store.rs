@@ -499,8 +499,8 @@ mod tests {
     use super::*;
     use crate::rule::tests::rule;
 
-    fn place() -> (tempfile::TempDir, Store) {
-        let folder = tempfile::tempdir().unwrap();
+    fn place() -> (agent_test_support::TempDir, Store) {
+        let folder = agent_test_support::folder();
         let store = Store::at(folder.path().join("a/b/rules"));
         (folder, store)
     }
@@ -597,7 +597,7 @@ mod tests {
         for (what, spoil) in spoil {
             for find in [true, false] {
                 // A short path: a socket's must be.
-                let folder = tempfile::tempdir().unwrap();
+                let folder = agent_test_support::folder();
                 let store = Store::at(folder.path());
                 let (good, bad) = (rule("good"), rule("bad"));
                 store.save(&good).unwrap();

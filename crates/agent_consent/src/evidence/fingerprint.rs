@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_file_is_known_by_its_content() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = agent_test_support::folder();
         let path = folder.path().join("program");
         let prints = Fingerprints::default();
         let content = |text: &str| {
@@ -195,7 +195,7 @@ mod tests {
             0,
             false,
         );
-        let folder = tempfile::tempdir().unwrap();
+        let folder = agent_test_support::folder();
         let own = folder.path().join("program");
         std::fs::write(&own, "x").unwrap();
         // In /tmp, to which everybody can write.

@@ -127,7 +127,8 @@ impl Drop for Running {
     }
 }
 
-fn started(pid: u32) -> u64 {
+/// When a process started, in the kernel's ticks.
+pub(crate) fn started(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, after) = stat.rsplit_once(')').unwrap();
     after.split_whitespace().nth(19).unwrap().parse().unwrap()

@@ -12,7 +12,7 @@ use agent_consent::{Answer, Consent, Rule, Scripted, Store};
 use agent_core::{Channel, Decision, Peer, Request, Scope, Verb};
 use agent_test_support::{Random, eventually};
 
-use crate::children::start;
+use crate::children::{start, started};
 
 const FOLDER: &str = "AGENT_CONSENT_FOLDER";
 const WRITER: &str = "AGENT_CONSENT_WRITER";
@@ -72,7 +72,7 @@ fn whole_lines(path: &Path) -> Vec<String> {
 }
 
 fn writers_are_killed(count: usize) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let writers: Vec<String> = (0..8).map(|n| format!("writer{n}")).collect();
     let run = |writer: &String| -> Child {
         start(
@@ -200,15 +200,9 @@ fn a_child_on_a_full_disk() {
     assert_eq!(store.load().problems, []);
 }
 
-fn started(pid: u32) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let (_, after) = stat.rsplit_once(')').unwrap();
-    after.split_whitespace().nth(19).unwrap().parse().unwrap()
-}
-
 #[test]
 fn a_full_disk_loses_no_rule_and_blocks_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     Store::at(folder.path().join("rules"))
         .save(&rule("old"))
         .unwrap();

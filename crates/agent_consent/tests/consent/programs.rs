@@ -11,7 +11,7 @@ use std::{
 
 use agent_consent::{Agent, Answer, Consent, Fingerprints, Proof, Scripted};
 use agent_core::{AuthGate, Channel, Decision, Peer, Request, Scope, Verb};
-use tempfile::TempDir;
+use agent_test_support::TempDir;
 
 use crate::children::{Running, WAITS, copy};
 
@@ -26,7 +26,7 @@ struct App {
 
 impl App {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = agent_test_support::folder();
         let user = Scripted::new();
         let consent = Consent::builder("org.example.orders")
             .prompt(user.clone())
@@ -135,7 +135,7 @@ fn a_copy_a_change_another_parent_a_session_a_shell_are_asked_about_again() {
 
 #[test]
 fn who_asks_is_who_started_the_bridge() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let bridge = copy(&folder.path().join("agent-surface"));
     let agent = copy(&folder.path().join("agent"));
     let running = Running::by(folder.path(), &agent, &bridge);
@@ -216,7 +216,7 @@ fn a_script_is_told_from_another_and_never_remembered() {
 
 #[test]
 fn whose_program_is_gone_or_in_memory_only_cannot_be_identified() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let program = copy(&folder.path().join("agent"));
     let running = Running::new(folder.path(), Command::new(&program).arg(WAITS));
     assert!(running.agent().id().is_some());
@@ -240,7 +240,7 @@ fn whose_program_is_gone_or_in_memory_only_cannot_be_identified() {
 
 #[test]
 fn what_does_not_fit_together_identifies_nobody() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = agent_test_support::folder();
     let program = copy(&folder.path().join("agent"));
     let running = Running::new(folder.path(), Command::new(&program).arg(WAITS));
     let id = |change: &dyn Fn(&mut Peer)| {

@@ -33,7 +33,7 @@ impl Desk {
                     .push_str(&String::from_utf8_lossy(&bytes[..read]));
             }
         });
-        let folder = tempfile::tempdir().unwrap();
+        let folder = agent_test_support::folder();
         let consent = Consent::builder("org.example.orders")
             .prompt(Terminal::over(BufReader::new(input), output).unwrap())
             .rules_dir(folder.path().join("rules"))

@@ -1,17 +1,18 @@
 //! The real policy before a real app: who is asked about, in which order, and what is over when
-//! a leave is taken back.
+//! a leave is taken back. The client is this very process, so that nobody can identify it, and a
+//! yes is for one connection.
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use agent_consent::{Answer, Builder, Consent, Mode, Scripted};
 use agent_surface::{
     Limits, Surface, Tag,
+    consent::{Answer, Builder, Consent, Mode, Notice, Scripted},
     headless::{Headless, Widget},
 };
 use agent_test_support::{Client, TempDir, eventually, folder, reason};
@@ -49,6 +50,7 @@ fn served(set: impl FnOnce(Builder) -> Builder) -> Served {
     let user = Scripted::new();
     let consent = Consent::builder("org.example.consent")
         .prompt(user.clone())
+        .retry_after(Duration::from_millis(700))
         .rules_dir(folder.path().join("rules"))
         .no_log();
     let consent = set(consent).build();
@@ -127,6 +129,12 @@ fn a_thousand_bare_connections_ask_nobody() {
 
 #[test]
 fn rule_2_none_of_a_hundred_in_flight_is_performed_after_revoke_returns() {
+    for take_back in [Consent::revoke_all as fn(&Consent), Consent::stop_all] {
+        in_flight_when(take_back);
+    }
+}
+
+fn in_flight_when(take_back: fn(&Consent)) {
     let served = served(|consent| consent.mode(Mode::AllowAll));
     let mut clients: Vec<Client> = (0..4).map(|_| served.connect()).collect();
     for client in &mut clients {
@@ -138,7 +146,7 @@ fn rule_2_none_of_a_hundred_in_flight_is_performed_after_revoke_returns() {
         // Refused where it is read: those before it are on their way.
         assert_eq!(reason(&client.ask("juggle", json!({}))), "method_not_found");
     }
-    served.consent.revoke_all();
+    take_back(&served.consent);
     let before = served.saved();
     served.app.run(|_| ());
     let performed = served.saved();
@@ -173,4 +181,114 @@ fn rule_3_a_yes_is_for_one_press_of_what_the_user_saw() {
     assert_eq!(outcome("save"), "allowed");
     assert_eq!(outcome("erase"), "needs_confirmation");
     assert_eq!(served.saved(), 2);
+}
+
+#[test]
+fn the_user_is_asked_once_and_the_agent_comes_back() {
+    let app = served(|consent| consent);
+    let mut agent = app.connect();
+    let pending = agent.click("save");
+    assert_eq!(reason(&pending), "consent_pending");
+    assert_eq!(pending["error"]["data"]["retry_after_ms"], 700);
+    assert_eq!(reason(&agent.click("save")), "consent_pending");
+    assert_eq!((app.user.open(), app.user.shown(), app.saved()), (1, 1, 0));
+    assert!(app.user.answer(Answer::Once));
+    assert_eq!(agent.click("save")["result"]["outcome"], "allowed");
+    assert_eq!(app.saved(), 1);
+    // A yes to using the app is none to the whole tree, had the app armed it or not.
+    let full = agent.ask("describe_ui", json!({"mode": "full"}));
+    assert_eq!(reason(&full), "consent_pending");
+    assert!(app.user.answer(Answer::No));
+    let full = agent.ask("describe_ui", json!({"mode": "full"}));
+    assert_eq!(reason(&full), "consent_denied");
+    // Another connection of who can't be identified is asked about by itself.
+    assert_eq!(reason(&app.connect().click("save")), "consent_pending");
+}
+
+#[test]
+fn what_is_held_back_is_served_when_the_answer_comes() {
+    let app = served(|consent| consent.hold(Duration::from_secs(60)));
+    let mut agent = app.connect();
+    agent.send("click", json!({"id": "save"}));
+    eventually("it is asked", || app.user.open() == 1);
+    assert_eq!(app.saved(), 0);
+    assert!(app.user.answer(Answer::Once));
+    assert_eq!(agent.reply()["result"]["outcome"], "allowed");
+    let mut other = app.connect();
+    other.send("click", json!({"id": "save"}));
+    eventually("it is asked", || app.user.open() == 1);
+    assert!(app.user.answer(Answer::No));
+    assert_eq!(reason(&other.reply()), "consent_denied");
+    assert_eq!(app.saved(), 1);
+}
+
+#[test]
+fn a_question_goes_with_its_client() {
+    let app = served(|consent| consent);
+    let mut agent = app.connect();
+    agent.click("save");
+    assert_eq!(app.user.open(), 1);
+    drop(agent);
+    eventually("it is withdrawn", || {
+        (app.user.open(), app.user.withdrawn()) == (0, 1)
+    });
+    eventually("nobody is connected", || app.consent.connected().is_empty());
+}
+
+#[test]
+fn a_revocation_ends_what_an_agent_listens_to() {
+    let app = served(|consent| consent.mode(Mode::AllowAll));
+    let mut agent = app.connect();
+    let subscription = agent.get("subscribe", json!({}))["subscription"].clone();
+    agent.send(
+        "poll_events",
+        json!({"subscription": subscription, "wait_ms": 20_000}),
+    );
+    eventually("it is known", || app.consent.connected().len() == 1);
+    let connection = app.consent.connected()[0].who.connection;
+    assert!(app.consent.stop(connection));
+    assert_eq!(reason(&agent.reply()), "consent_denied");
+    assert!(app.consent.connected().is_empty());
+}
+
+#[test]
+fn the_app_hears_of_all_that_agents_do() {
+    let acts = Arc::new(Mutex::new(Vec::new()));
+    let hears = acts.clone();
+    let app = served(|consent| {
+        consent.mode(Mode::AllowAll).on_act(move |act| {
+            hears
+                .lock()
+                .unwrap()
+                .push(format!("{act:?}").split('(').next().map(str::to_owned));
+        })
+    });
+    let notices = app.consent.notices();
+    let mut agent = app.connect();
+    agent.get("hello", json!({"name": "tester"}));
+    agent.click("save");
+    agent.click("nowhere");
+    drop(agent);
+    let mut heard = Vec::new();
+    eventually("it has gone", || {
+        heard.extend(notices.try_iter());
+        matches!(heard.last(), Some(Notice::Gone { .. }))
+    });
+    let outcomes: Vec<(Option<&str>, &str)> = heard
+        .iter()
+        .filter_map(|notice| match notice {
+            Notice::Acted { node, outcome, .. } => Some((node.as_deref(), *outcome)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        outcomes,
+        [(Some("save"), "allowed"), (Some("nowhere"), "not_found")]
+    );
+    let acting = heard
+        .iter()
+        .filter(|notice| matches!(notice, Notice::Acting { .. }));
+    assert_eq!(acting.count(), 1, "{heard:?}");
+    let acts = acts.lock().unwrap();
+    assert_eq!(*acts, [Some("Before".to_owned()), Some("After".to_owned())]);
 }

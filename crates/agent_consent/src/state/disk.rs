@@ -1,0 +1,164 @@
+//! What the disk says, and what it refuses.
+
+use std::collections::{HashMap, HashSet};
+
+use agent_core::Scope;
+use serde_json::json;
+
+use super::{Effect, MAX_CALM, State};
+use crate::{
+    agents::Key,
+    decide::Standing,
+    notice::Notice,
+    rule::{Rule, RuleId},
+    shown::{Piece, Text},
+    store::Loaded,
+};
+
+impl State {
+    /// Nobody will do the jobs.
+    pub(crate) fn has_no_disk(&mut self, why: String) {
+        self.stopped = true;
+        self.no_disk = Some(why);
+    }
+
+    /// Takes over what was found on the disk. Whoever is refused from here on.
+    pub(crate) fn loaded(&mut self, loaded: Loaded) -> HashSet<u64> {
+        let removed = &self.removed;
+        let stored: HashMap<RuleId, Rule> = loaded
+            .rules
+            .into_iter()
+            .filter(|rule| rule.app == self.settings.app)
+            .map(|rule| (rule.id(), rule))
+            .filter(|(id, _)| !removed.contains(id))
+            .collect();
+        let answers = |rules: &HashMap<RuleId, Rule>| {
+            let mut all: Vec<_> = rules
+                .iter()
+                .map(|(id, rule)| (id.clone(), rule.allow, rule.until))
+                .collect();
+            all.sort();
+            all
+        };
+        let changed = answers(&stored) != answers(&self.stored);
+        self.stored = stored;
+        // What is not noted there yet.
+        for (id, used) in &self.used {
+            if let Some(rule) = self.stored.get_mut(id) {
+                rule.uses = rule.uses.saturating_add(used.count);
+                rule.last_used = rule.last_used.max(Some(used.last));
+            }
+        }
+        for problem in loaded.problems {
+            if self.problems.contains(&problem) {
+                continue;
+            }
+            let named = [
+                ("path", Piece::theirs(&problem.path.to_string_lossy())),
+                ("why", Piece::Ours(problem.why.clone())),
+            ];
+            let texts = &self.settings.texts;
+            let text = match problem.is_folder {
+                true => Text::fill(&texts.bad_folder, &named),
+                false => Text::fill(&texts.bad_rule, &named),
+            };
+            self.effects.push_back(Effect::Tell(text));
+            self.log_own("bad_rule", [("why", json!(problem.why))]);
+            self.tell(Notice::BadRule {
+                path: problem.path.clone(),
+                why: problem.why.clone(),
+            });
+            if self.problems.len() < MAX_CALM {
+                self.problems.push(problem);
+            }
+        }
+        if !changed {
+            return HashSet::new();
+        }
+        self.tell(Notice::RulesChanged);
+        let theirs = self.connections.keys().copied().collect();
+        self.effects.push_back(Effect::Answered(theirs));
+        let cut = self.sweep();
+        // A question that a rule has answered meanwhile needs no answer.
+        let connections = &self.connections;
+        let moot: HashSet<Key> = connections
+            .values()
+            .filter(|known| self.standing(known, Scope::Surface) != Standing::Ask)
+            .map(|known| known.key.clone())
+            .collect();
+        self.withdraw(|question| {
+            question.scope() == Some(Scope::Surface) && moot.contains(&question.key)
+        });
+        self.advance();
+        cut
+    }
+
+    pub(crate) fn saved(&mut self, rule: &Rule, result: Result<(), String>) {
+        let id = rule.id();
+        match result {
+            Ok(()) => {
+                // Revoked meanwhile, it is not brought back; changed meanwhile, that is on its way.
+                if self
+                    .unsaved
+                    .get(&id)
+                    .is_some_and(|now| now.since == rule.since && now.allow == rule.allow)
+                    && let Some(saved) = self.unsaved.remove(&id)
+                {
+                    if let Some(last) = saved.last_used {
+                        let used = self.used.entry(id.clone()).or_default();
+                        used.count = used.count.saturating_add(saved.uses);
+                        used.last = last;
+                    }
+                    self.stored.insert(id, saved);
+                }
+            }
+            Err(why) => {
+                let named = [
+                    ("agent", Piece::theirs(&rule.name)),
+                    ("why", Piece::Ours(why.clone())),
+                ];
+                let text = Text::fill(&self.settings.texts.not_saved, &named);
+                self.effects.push_back(Effect::Tell(text));
+                self.tell(Notice::NotSaved { rule: id, why });
+            }
+        }
+    }
+
+    pub(crate) fn was_removed(&mut self, id: &RuleId, name: &str, result: Result<(), String>) {
+        match result {
+            Ok(()) => drop(self.removed.remove(id)),
+            // For this run it stays revoked.
+            Err(why) => {
+                let named = [
+                    ("agent", Piece::theirs(name)),
+                    ("why", Piece::Ours(why.clone())),
+                ];
+                let text = Text::fill(&self.settings.texts.not_revoked, &named);
+                self.effects.push_back(Effect::Tell(text));
+                self.tell(Notice::NotRemoved {
+                    rule: id.clone(),
+                    why,
+                });
+            }
+        }
+    }
+
+    /// How often rules were used since this was last asked, to be noted in their files.
+    pub(crate) fn take_uses(&mut self) -> Vec<(RuleId, u64, u64)> {
+        let used = std::mem::take(&mut self.used);
+        used.into_iter()
+            .map(|(id, used)| (id, used.count, used.last))
+            .collect()
+    }
+
+    pub(crate) fn has_uses(&self) -> bool {
+        !self.used.is_empty()
+    }
+
+    pub(crate) fn not_logged(&mut self, why: String) {
+        let named = [("why", Piece::Ours(why.clone()))];
+        let text = Text::fill(&self.settings.texts.not_logged, &named);
+        self.effects.push_back(Effect::Tell(text));
+        self.tell(Notice::NotLogged { why });
+    }
+}

@@ -1,0 +1,155 @@
+//! Taking back. Each call answers the connections that are refused from here on.
+
+use std::collections::{HashMap, HashSet};
+
+use agent_core::Channel;
+use serde_json::json;
+
+use super::{Calm, Job, Remembered, State};
+use crate::{
+    agents::{Known, SCOPES},
+    decide::{Mode, Standing},
+    notice::Notice,
+    rule::{Rule, RuleId},
+};
+
+impl State {
+    /// `None`: there is no such rule.
+    pub(crate) fn revoke(&mut self, id: &RuleId) -> Option<HashSet<u64>> {
+        if !self.forget(id) {
+            return None;
+        }
+        self.tell(Notice::RulesChanged);
+        Some(self.cut(|known| known.has_rule(id)))
+    }
+
+    pub(crate) fn revoke_all(&mut self) -> HashSet<u64> {
+        for Remembered { id, .. } in self.rules() {
+            self.forget(&id);
+        }
+        self.tell(Notice::RulesChanged);
+        self.cut(|_| true)
+    }
+
+    /// Takes everything back from the agent of this connection, and does not ask about it again
+    /// for a while. `None`: there is no such connection.
+    pub(crate) fn stop(&mut self, connection: u64) -> Option<HashSet<u64>> {
+        let known = self.connections.get(&connection)?;
+        let (key, looks) = (known.key.clone(), known.agent.looks().to_owned());
+        let rules: Vec<RuleId> = SCOPES
+            .iter()
+            .filter_map(|scope| known.rule(*scope).cloned())
+            .collect();
+        for id in rules {
+            let allows =
+                |rules: &HashMap<RuleId, Rule>| rules.get(&id).is_some_and(|rule| rule.allow);
+            if allows(&self.run) || allows(&self.unsaved) || allows(&self.stored) {
+                self.forget(&id);
+            }
+        }
+        for scope in SCOPES {
+            self.calm_down(&looks, scope, Calm::No);
+        }
+        self.tell(Notice::RulesChanged);
+        Some(self.cut(|known| known.key == key))
+    }
+
+    pub(crate) fn lock_down(&mut self, on: bool) -> HashSet<u64> {
+        if self.locked_down == on {
+            return HashSet::new();
+        }
+        self.locked_down = on;
+        self.log_own("lockdown", [("on", json!(on))]);
+        self.tell(Notice::Lockdown { on });
+        if !on {
+            return HashSet::new();
+        }
+        self.yeses.clear();
+        self.withdraw(|_| true);
+        self.cut(|_| true)
+    }
+
+    pub(crate) fn set_mode(&mut self, mode: Mode) -> HashSet<u64> {
+        let mut cut = self.lock_down(mode == Mode::Lockdown);
+        self.mode = mode;
+        cut.extend(self.sweep());
+        self.advance();
+        cut
+    }
+
+    pub(crate) fn is_locked_by_mode(&self) -> bool {
+        self.mode == Mode::Lockdown
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        match self.locked_down {
+            true => Mode::Lockdown,
+            false => self.mode,
+        }
+    }
+
+    /// Ends what nothing allows any more: a day is over, a rule was removed from outside.
+    pub(crate) fn sweep(&mut self) -> HashSet<u64> {
+        let over: HashSet<u64> = self
+            .connections
+            .iter()
+            .filter(|(_, known)| {
+                let mut admitted = known.admitted.iter();
+                known.channel == Channel::External
+                    && admitted.any(|scope| self.standing(known, *scope) != Standing::Allow)
+            })
+            .map(|(connection, _)| *connection)
+            .collect();
+        self.cut_these(&over);
+        over
+    }
+
+    pub(super) fn cut(&mut self, meant: impl Fn(&Known) -> bool) -> HashSet<u64> {
+        let these: HashSet<u64> = self
+            .connections
+            .iter()
+            .filter(|(_, known)| known.channel == Channel::External && meant(known))
+            .map(|(connection, _)| *connection)
+            .collect();
+        self.cut_these(&these);
+        these
+    }
+
+    pub(super) fn cut_these(&mut self, these: &HashSet<u64>) {
+        let mut cut = Vec::new();
+        let mut keys = HashSet::new();
+        for (connection, known) in &mut self.connections {
+            if these.contains(connection) && !std::mem::replace(&mut known.revoked, true) {
+                known.once.clear();
+                keys.insert(known.key.clone());
+                cut.push(known.who(*connection));
+            }
+        }
+        self.yeses.retain(|yes| !keys.contains(&yes.key));
+        self.withdraw(|question| these.contains(&question.connection));
+        for who in cut {
+            self.log("revoked", &who, []);
+            self.tell(Notice::Revoked { who });
+        }
+        self.advance();
+    }
+
+    /// Whether there was such a rule.
+    pub(super) fn forget(&mut self, id: &RuleId) -> bool {
+        let run = self.run.remove(id);
+        let unsaved = self.unsaved.remove(id);
+        let stored = self.stored.remove(id);
+        self.used.remove(id);
+        let on_disk = unsaved.or(stored);
+        let name = run
+            .as_ref()
+            .or(on_disk.as_ref())
+            .map(|rule| rule.name.clone());
+        if on_disk.is_some() && self.no_disk.is_none() {
+            self.removed.insert(id.clone());
+            self.jobs
+                .push_back(Job::Remove(id.clone(), name.clone().unwrap_or_default()));
+        }
+        name.is_some()
+    }
+}
