@@ -165,6 +165,7 @@ impl Consent {
     /// For tests of what doesn't depend on how an agent is found.
     #[cfg(test)]
     pub(crate) fn pretend(&self, request: &Request, agent: Agent) {
+        keeper::catch_up(self.inner());
         self.inner().change(|state| state.meet(request, agent));
         self.inner().work.notify_all();
     }
@@ -345,7 +346,10 @@ impl Policy for Gate {
         }
         let agent = match request.channel {
             Channel::InApp => Agent::unidentified(),
-            Channel::External => Agent::behind(request.peer.as_ref(), &inner.prints),
+            Channel::External => {
+                keeper::catch_up(inner);
+                Agent::behind(request.peer.as_ref(), &inner.prints)
+            }
         };
         inner.change(|state| state.meet(request, agent));
         // The rules are watched from now on.

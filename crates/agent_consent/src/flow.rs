@@ -729,6 +729,19 @@ fn what_is_changed_from_outside_holds_while_an_agent_is_connected() {
 }
 
 #[test]
+fn what_was_taken_back_while_nobody_was_there_lets_nobody_in_again() {
+    for _ in 0..20 {
+        let app = App::answering([Answer::Always], |builder| builder);
+        app.request(&app.connect(1, "agent"));
+        app.settled();
+        app.gate.gone(1);
+        std::fs::remove_file(&app.rule_files()[0]).unwrap();
+        // Not even its first request.
+        assert_eq!(app.request(&app.connect(2, "agent")), "consent_pending");
+    }
+}
+
+#[test]
 fn what_is_edited_to_a_no_holds_and_what_is_spoilt_counts_for_nothing() {
     let spoilt = |text: String| text.replace("\"allow\": true", "\"allow\": tru");
     let turned = |text: String| text.replace("\"allow\": true", "\"allow\": false");

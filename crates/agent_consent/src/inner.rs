@@ -32,6 +32,9 @@ pub(crate) struct Inner {
     /// There is something to do on the disk, or for who waits for that to be done.
     pub(crate) work: Condvar,
     pub(crate) store: Option<Store>,
+    /// The state of the folder when it was last read. Held while it is read: not by the UI thread,
+    /// once the app has begun.
+    pub(crate) seen: Mutex<Option<u64>>,
     pub(crate) prints: Fingerprints,
     pub(crate) prompt: Option<Arc<dyn Prompt>>,
     pub(crate) wake: Option<Box<dyn Fn() + Send + Sync>>,
@@ -45,6 +48,7 @@ impl Inner {
             state: Mutex::new(state),
             work: Condvar::new(),
             store: None,
+            seen: Mutex::new(None),
             prints: Fingerprints::default(),
             prompt: None,
             wake: None,

@@ -23,10 +23,8 @@ pub(crate) fn begin(inner: &Arc<Inner>, store: Option<Store>) {
     let started = match store {
         None => Err(io::Error::other("the user has no folder for it")),
         Some(store) => {
-            let seen = store.state();
-            let loaded = store.load();
-            inner.change(|state| state.loaded(loaded));
-            start(inner, store, seen)
+            look(inner, &store);
+            start(inner, store)
         }
     };
     if let Err(error) = started {
@@ -34,14 +32,40 @@ pub(crate) fn begin(inner: &Arc<Inner>, store: Option<Store>) {
     }
 }
 
-fn start(inner: &Arc<Inner>, store: Store, seen: u64) -> io::Result<()> {
+/// Before the first who comes is judged: while nobody was there nobody has looked. Reads files, on
+/// the thread of that connection.
+pub(crate) fn catch_up(inner: &Arc<Inner>) {
+    if let Some(store) = &inner.store
+        && !inner.lock().is_watched()
+    {
+        look(inner, store);
+    }
+}
+
+/// Reads the rules, if they are others than before. One thread at a time, so that what was read
+/// later is what counts.
+fn look(inner: &Arc<Inner>, store: &Store) {
+    let mut seen = inner.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let state = store.state();
+    if *seen == Some(state) {
+        return;
+    }
+    let loaded = store.load();
+    // What was set aside by that is a change of our own.
+    *seen = match loaded.problems.is_empty() {
+        true => Some(state),
+        false => Some(store.state()),
+    };
+    inner.cut(|state| state.loaded(loaded));
+}
+
+fn start(inner: &Arc<Inner>, store: Store) -> io::Result<()> {
     let inner = inner.clone();
     std::thread::Builder::new()
         .name("agent-rules".into())
         .spawn(move || {
             Keeper {
                 store,
-                seen,
                 looked: Instant::now(),
                 noted: Instant::now(),
             }
@@ -69,7 +93,6 @@ pub(crate) fn stop(inner: &Inner) {
 
 struct Keeper {
     store: Store,
-    seen: u64,
     looked: Instant,
     noted: Instant,
 }
@@ -108,16 +131,7 @@ impl Keeper {
 
     /// Takes over what others have changed, and what time has ended.
     fn look(&mut self, inner: &Arc<Inner>) {
-        let state = self.store.state();
-        if state != self.seen {
-            let loaded = self.store.load();
-            // What was set aside by that is a change of our own.
-            self.seen = match loaded.problems.is_empty() {
-                true => state,
-                false => self.store.state(),
-            };
-            inner.cut(|state| state.loaded(loaded));
-        }
+        look(inner, &self.store);
         inner.cut(|state| state.sweep());
         self.looked = Instant::now();
     }
