@@ -95,7 +95,6 @@ impl Consent {
     }
 
     /// Lets agents in again, as the mode and the rules say; unless the mode itself is lockdown.
-    /// Those that were stopped have to connect anew.
     pub fn resume(&self) {
         self.inner().cut(|state| match state.is_locked_by_mode() {
             true => Default::default(),

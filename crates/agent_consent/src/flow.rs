@@ -8,7 +8,8 @@ use std::{
 };
 
 use agent_core::{
-    Action, AuthGate, Channel, Confirmed, Connections, Decision, Question, Request, Scope, Verb,
+    Action, AuthGate, Channel, Confirmed, Connections, Decision, Question, Request, RevokedUntil,
+    Scope, Verb,
 };
 use agent_test_support::TempDir;
 use agent_test_support::eventually;
@@ -26,7 +27,7 @@ struct Server {
 }
 
 impl Connections for Server {
-    fn revoke(&self, which: &dyn Fn(u64) -> bool) {
+    fn revoke(&self, which: &dyn Fn(u64) -> bool, _: RevokedUntil) {
         let these = self.connections.iter().copied().filter(|it| which(*it));
         self.revoked.lock().unwrap().extend(these);
     }

@@ -1,7 +1,6 @@
 //! What stands around the snapshot: the lock, and what is called outside it.
 
 use std::{
-    collections::HashSet,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
 };
@@ -11,7 +10,7 @@ use agent_core::{Connections, Request};
 use crate::{
     evidence::Fingerprints,
     prompt::{Answer, Asked, Prompt, QuestionId, Replies},
-    state::{Effect, State},
+    state::{Cut, Effect, State},
     store::Store,
 };
 
@@ -75,16 +74,16 @@ impl Inner {
         result
     }
 
-    /// The same, and the connections that it answers are refused from here on: when this returns
-    /// nothing of theirs will begin.
-    pub(crate) fn cut(self: &Arc<Self>, change: impl FnOnce(&mut State) -> HashSet<u64>) {
+    /// The same, and the leave is taken back from the connections that it answers: when this
+    /// returns nothing of theirs will begin.
+    pub(crate) fn cut(self: &Arc<Self>, change: impl FnOnce(&mut State) -> Cut) {
         let mut state = self.lock();
-        let these = change(&mut state);
+        let Cut { these, until } = change(&mut state);
         self.work.notify_all();
         drop(state);
         if !these.is_empty() {
             for server in self.servers() {
-                server.revoke(&|connection| these.contains(&connection));
+                server.revoke(&|connection| these.contains(&connection), until);
             }
         }
         self.dispatch();

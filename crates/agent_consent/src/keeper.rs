@@ -132,7 +132,7 @@ impl Keeper {
     /// Takes over what others have changed, and what time has ended.
     fn look(&mut self, inner: &Arc<Inner>) {
         look(inner, &self.store);
-        inner.cut(|state| state.sweep());
+        inner.cut(|state| state.sweep(agent_core::RevokedUntil::Admitted));
         self.looked = Instant::now();
     }
 
@@ -145,7 +145,7 @@ impl Keeper {
     }
 }
 
-/// Until there is something to do, or until `look` while somebody is connected, however often
+/// RevokedUntil there is something to do, or until `look` while somebody is connected, however often
 /// others come and go meanwhile. What there is to do, whether it is the last, whether somebody is
 /// connected.
 fn wait(inner: &Inner, look: Instant) -> (Vec<Job>, bool, bool) {

@@ -51,7 +51,7 @@ pub use id::{
     BadId, MAX_ID_BYTES, ROOT_ID, automatic_id, check_id, is_automatic, keyed_id, split_key,
 };
 pub use node::{Facts, Frame, Label, LiveTree, States};
-pub use policy::{Confirmed, Connections, Pending, Policy, Question};
+pub use policy::{Confirmed, Connections, Pending, Policy, Question, RevokedUntil};
 pub use role::Role;
 pub use standing::{Standing, Standings, exposed_id};
 pub use surface::{Changes, Surface, Warning};

@@ -66,14 +66,24 @@ pub trait Policy: Send + Sync + 'static {
 
 /// What a policy can do to the connections that it has judged.
 pub trait Connections: Send + Sync {
-    /// Refuses these from here on, for as long as they stay connected: when this returns,
+    /// Takes the leave back from these, to which the gate says no by now: when this returns,
     /// nothing of theirs that had not begun on the UI thread will begin, their subscriptions
     /// have ended, and nothing more is pushed to them. Any thread; never waits.
-    fn revoke(&self, which: &dyn Fn(u64) -> bool);
+    fn revoke(&self, which: &dyn Fn(u64) -> bool, until: RevokedUntil);
 
     /// The answer to a question has come: what is held back for it is judged again. Any thread;
     /// never waits.
     fn answered(&self, which: &dyn Fn(u64) -> bool);
+}
+
+/// How long a revocation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RevokedUntil {
+    /// As long as they stay connected, whatever the gate would say later.
+    #[default]
+    Gone,
+    /// RevokedUntil the gate lets them in again.
+    Admitted,
 }
 
 /// The user is being asked.

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{Answer, Scope, Subscribed, Ticket, Verb};
+use agent_core::{Answer, RevokedUntil, Scope, Subscribed, Ticket, Verb};
 use agent_wire::{
     Failure, Outcome, Reason, Request, RequestId, error_line,
     limits::{REQUESTS_IN_FLIGHT_BEFORE_GATE, UI_DEADLINE},
@@ -434,7 +434,7 @@ impl Outbox {
     /// it is to be. Never waits.
     pub(crate) fn news(&self, subscription: u64, push: bool) {
         let mut state = lock(&self.state);
-        if state.ending >= Ending::Flush || state.access == Access::Revoked {
+        if state.ending >= Ending::Flush || state.access != Access::Admitted {
             return;
         }
         let mut new = push && !state.news.contains(&subscription);
@@ -591,12 +591,16 @@ impl Outbox {
         lock(&self.state).ending == Ending::Open
     }
 
-    /// Lets nothing of this connection in any more. What had not entered the UI thread is
-    /// withdrawn and answered. Answers how it stood before, and whether the backend can drop
-    /// jobs.
-    pub(crate) fn revoke(&self) -> (Access, bool) {
+    /// Lets nothing of this connection in any more, or not until it is admitted again. What had
+    /// not entered the UI thread is withdrawn and answered. Answers how it stood before, and
+    /// whether the backend can drop jobs.
+    pub(crate) fn revoke(&self, until: RevokedUntil) -> (Access, bool) {
         let mut state = lock(&self.state);
-        let before = std::mem::replace(&mut state.access, Access::Revoked);
+        let before = state.access;
+        state.access = match (before, until) {
+            (Access::Revoked, _) | (_, RevokedUntil::Gone) => Access::Revoked,
+            (Access::None | Access::Admitted, RevokedUntil::Admitted) => Access::None,
+        };
         let mut withdrawn = false;
         state.news.clear();
         let in_flight = std::mem::take(&mut state.in_flight);

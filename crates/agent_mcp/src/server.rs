@@ -14,7 +14,7 @@ use std::{
 };
 
 use agent_core::{
-    AuthGate, Backend, Connections, Event, Filter, Hub, Peer, Touched, Verb, check_id,
+    AuthGate, Backend, Connections, Event, Filter, Hub, Peer, RevokedUntil, Touched, Verb, check_id,
 };
 use agent_wire::{Failure, Hello, ParamError, RequestId, VERBS, error_line, limits::names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -230,7 +230,7 @@ impl Server {
     /// connected. What has not begun on the UI thread when this returns does not begin. Whoever
     /// connects later is for the gate to judge: the app revokes there first what it remembers.
     pub fn revoke(&self) {
-        Connections::revoke(self.shared.as_ref(), &|_| true);
+        Connections::revoke(self.shared.as_ref(), &|_| true, RevokedUntil::Gone);
     }
 
     /// Ends every connection and stops listening; the socket and its description are gone when
@@ -389,7 +389,7 @@ impl Shared {
         let replays = push && hub.has_news(connection.id, made.id) == Some(true);
         drop(hub);
         // Whoever revokes or forgets a connection marks it first, and ends its subscriptions then.
-        if connection.outbox.access() == Access::Revoked {
+        if connection.outbox.access() != Access::Admitted {
             self.unsubscribe(connection.id, None);
         }
         connection.subscribed(serial, made, revision);
@@ -499,7 +499,7 @@ impl Shared {
     pub(crate) fn forget(&self, connection: &Connection) {
         lock(&self.connections).by_id.remove(&connection.id);
         // From now on it is not counted, also if a revocation comes at the same time.
-        if connection.outbox.revoke().0 == Access::Admitted {
+        if connection.outbox.revoke(RevokedUntil::Gone).0 == Access::Admitted {
             self.count_admitted(-1);
         }
         self.unsubscribe(connection.id, None);
@@ -552,13 +552,13 @@ impl Shared {
 }
 
 impl Connections for Shared {
-    fn revoke(&self, which: &dyn Fn(u64) -> bool) {
+    fn revoke(&self, which: &dyn Fn(u64) -> bool, until: RevokedUntil) {
         let mut withdrawn = false;
         for connection in self.connected() {
             if !which(connection.id) {
                 continue;
             }
-            let (before, jobs) = connection.outbox.revoke();
+            let (before, jobs) = connection.outbox.revoke(until);
             self.unsubscribe(connection.id, None);
             withdrawn |= jobs;
             if before == Access::Admitted {

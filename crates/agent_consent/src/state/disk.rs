@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use agent_core::Scope;
+use agent_core::{RevokedUntil, Scope};
 use serde_json::json;
 
-use super::{Effect, MAX_CALM, State};
+use super::{Cut, Effect, MAX_CALM, State};
 use crate::{
     agents::Key,
     decide::Standing,
@@ -22,8 +22,8 @@ impl State {
         self.no_disk = Some(why);
     }
 
-    /// Takes over what was found on the disk. Whoever is refused from here on.
-    pub(crate) fn loaded(&mut self, loaded: Loaded) -> HashSet<u64> {
+    /// Takes over what was found on the disk. From whom that takes the leave.
+    pub(crate) fn loaded(&mut self, loaded: Loaded) -> Cut {
         let removed = &self.removed;
         let stored: HashMap<RuleId, Rule> = loaded
             .rules
@@ -73,12 +73,12 @@ impl State {
             }
         }
         if !changed {
-            return HashSet::new();
+            return Cut::default();
         }
         self.tell(Notice::RulesChanged);
         let theirs = self.connections.keys().copied().collect();
         self.effects.push_back(Effect::Answered(theirs));
-        let cut = self.sweep();
+        let cut = self.sweep(RevokedUntil::Gone);
         // A question that a rule has answered meanwhile needs no answer.
         let connections = &self.connections;
         let moot: HashSet<Key> = connections

@@ -7,6 +7,8 @@ mod confirming;
 mod disk;
 mod revoking;
 
+pub(crate) use revoking::Cut;
+
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::Arc,

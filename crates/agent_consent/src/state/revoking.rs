@@ -1,8 +1,8 @@
-//! Taking back. Each call answers the connections that are refused from here on.
+//! Taking back. Each call answers from which connections, and until when.
 
 use std::collections::{HashMap, HashSet};
 
-use agent_core::Channel;
+use agent_core::{Channel, RevokedUntil};
 use serde_json::json;
 
 use super::{Calm, Job, Remembered, State};
@@ -13,27 +13,34 @@ use crate::{
     rule::{Rule, RuleId},
 };
 
+/// From whom the leave is taken.
+#[derive(Debug, Default)]
+pub(crate) struct Cut {
+    pub(crate) these: HashSet<u64>,
+    pub(crate) until: RevokedUntil,
+}
+
 impl State {
     /// `None`: there is no such rule.
-    pub(crate) fn revoke(&mut self, id: &RuleId) -> Option<HashSet<u64>> {
+    pub(crate) fn revoke(&mut self, id: &RuleId) -> Option<Cut> {
         if !self.forget(id) {
             return None;
         }
         self.tell(Notice::RulesChanged);
-        Some(self.cut(|known| known.has_rule(id)))
+        Some(self.cut(|known| known.has_rule(id), RevokedUntil::Gone))
     }
 
-    pub(crate) fn revoke_all(&mut self) -> HashSet<u64> {
+    pub(crate) fn revoke_all(&mut self) -> Cut {
         for Remembered { id, .. } in self.rules() {
             self.forget(&id);
         }
         self.tell(Notice::RulesChanged);
-        self.cut(|_| true)
+        self.cut(|_| true, RevokedUntil::Gone)
     }
 
     /// Takes everything back from the agent of this connection, and does not ask about it again
     /// for a while. `None`: there is no such connection.
-    pub(crate) fn stop(&mut self, connection: u64) -> Option<HashSet<u64>> {
+    pub(crate) fn stop(&mut self, connection: u64) -> Option<Cut> {
         let known = self.connections.get(&connection)?;
         let (key, looks) = (known.key.clone(), known.agent.looks().to_owned());
         let rules: Vec<RuleId> = SCOPES
@@ -51,28 +58,28 @@ impl State {
             self.calm_down(&looks, scope, Calm::No);
         }
         self.tell(Notice::RulesChanged);
-        Some(self.cut(|known| known.key == key))
+        Some(self.cut(|known| known.key == key, RevokedUntil::Gone))
     }
 
-    pub(crate) fn lock_down(&mut self, on: bool) -> HashSet<u64> {
+    pub(crate) fn lock_down(&mut self, on: bool) -> Cut {
         if self.locked_down == on {
-            return HashSet::new();
+            return Cut::default();
         }
         self.locked_down = on;
         self.log_own("lockdown", [("on", json!(on))]);
         self.tell(Notice::Lockdown { on });
         if !on {
-            return HashSet::new();
+            return Cut::default();
         }
         self.yeses.clear();
         self.withdraw(|_| true);
-        self.cut(|_| true)
+        self.cut(|_| true, RevokedUntil::Admitted)
     }
 
-    pub(crate) fn set_mode(&mut self, mode: Mode) -> HashSet<u64> {
+    pub(crate) fn set_mode(&mut self, mode: Mode) -> Cut {
         let mut cut = self.lock_down(mode == Mode::Lockdown);
         self.mode = mode;
-        cut.extend(self.sweep());
+        cut.these.extend(self.sweep(RevokedUntil::Admitted).these);
         self.advance();
         cut
     }
@@ -89,7 +96,7 @@ impl State {
     }
 
     /// Ends what nothing allows any more: a day is over, a rule was removed from outside.
-    pub(crate) fn sweep(&mut self) -> HashSet<u64> {
+    pub(crate) fn sweep(&mut self, until: RevokedUntil) -> Cut {
         let over: HashSet<u64> = self
             .connections
             .iter()
@@ -100,26 +107,26 @@ impl State {
             })
             .map(|(connection, _)| *connection)
             .collect();
-        self.cut_these(&over);
-        over
+        self.cut_these(over, until)
     }
 
-    pub(super) fn cut(&mut self, meant: impl Fn(&Known) -> bool) -> HashSet<u64> {
+    pub(super) fn cut(&mut self, meant: impl Fn(&Known) -> bool, until: RevokedUntil) -> Cut {
         let these: HashSet<u64> = self
             .connections
             .iter()
             .filter(|(_, known)| known.channel == Channel::External && meant(known))
             .map(|(connection, _)| *connection)
             .collect();
-        self.cut_these(&these);
-        these
+        self.cut_these(these, until)
     }
 
-    pub(super) fn cut_these(&mut self, these: &HashSet<u64>) {
+    pub(super) fn cut_these(&mut self, these: HashSet<u64>, until: RevokedUntil) -> Cut {
         let mut cut = Vec::new();
         let mut keys = HashSet::new();
         for (connection, known) in &mut self.connections {
-            if these.contains(connection) && !std::mem::replace(&mut known.revoked, true) {
+            if these.contains(connection) && !known.revoked {
+                known.revoked = until == RevokedUntil::Gone;
+                known.admitted.clear();
                 known.once.clear();
                 keys.insert(known.key.clone());
                 cut.push(known.who(*connection));
@@ -132,6 +139,7 @@ impl State {
             self.tell(Notice::Revoked { who });
         }
         self.advance();
+        Cut { these, until }
     }
 
     /// Whether there was such a rule.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agent_core::{Decision, Verb};
+use agent_core::{Decision, RevokedUntil, Verb};
 use serde_json::{Value, json};
 
 use crate::{
@@ -221,13 +221,32 @@ fn rule_2_who_is_revoked_waits_no_longer() {
     let mut client = served.connect();
     clicks(&mut client, 3);
     asked(&desk, 3);
-    desk.server().revoke(&|_| true);
+    desk.server().revoke(&|_| true, RevokedUntil::Gone);
     for _ in 0..3 {
         assert_eq!(reason(&client.reply()), "consent_denied");
     }
     desk.decide(|_| Decision::Allow);
     assert_eq!(reason(&client.click("save")), "consent_denied");
     assert_eq!(served.fake.submitted(), 0);
+}
+
+#[test]
+fn rule_2_who_was_stopped_is_the_gates_to_let_in_again() {
+    let desk = Desk::holding(Duration::ZERO);
+    let served = served(&desk);
+    desk.decide(|_| Decision::Allow);
+    let mut client = served.connect();
+    let made = client.get("subscribe", json!({"push": true}));
+    desk.decide(|_| Decision::deny("all are stopped"));
+    desk.server().revoke(&|_| true, RevokedUntil::Admitted);
+    assert_eq!(served.fake.clients(), 0);
+    assert_eq!(reason(&client.click("save")), "consent_denied");
+    desk.decide(|_| Decision::Allow);
+    assert_eq!(outcome(&client.click("save")), "allowed");
+    assert_eq!(served.fake.clients(), 1);
+    // What it listened to is gone for good.
+    let poll = json!({"subscription": made["subscription"]});
+    assert_eq!(reason(&client.ask("poll_events", poll)), "invalid_params");
 }
 
 #[test]
@@ -250,7 +269,8 @@ fn rule_2_of_a_hundred_in_flight_none_begins_after_a_revocation() {
     }
     let last = clicks(&mut kept, 1)[0];
     eventually("queued", || served.fake.queued() == 101);
-    desk.server().revoke(&|connection| connection != kept_is);
+    desk.server()
+        .revoke(&|connection| connection != kept_is, RevokedUntil::Gone);
     assert_eq!(served.fake.queued(), 1, "withdrawn when it returns");
     for client in &mut clients {
         for _ in 0..25 {
