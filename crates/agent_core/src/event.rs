@@ -105,8 +105,12 @@ impl Emitted {
     /// How many wait at most.
     pub const MOST: usize = 256;
 
-    /// Adds one at the end.
+    /// Adds one at the end. One that waits already is not there twice, as it would not be told
+    /// twice: whatever an app raises on one node over and over, it is no other's loss.
     pub fn push(&mut self, id: &str, verb: EventVerb) {
+        if self.0.iter().any(|(of, what)| of == id && *what == verb) {
+            return;
+        }
         if self.0.len() == Self::MOST {
             self.0.pop_front();
         }

@@ -1,4 +1,4 @@
-use agent_core::{Changes, EventVerb, Role, States, Surface, Tag, TagFault, Warning};
+use agent_core::{Changes, Emitted, EventVerb, Role, States, Surface, Tag, TagFault, Warning};
 
 use crate::tree::Tree;
 
@@ -161,4 +161,16 @@ fn rule_5_the_developer_is_told_once_of_tags_that_do_nothing() {
     assert_eq!(warnings[2], Warning::Duplicate { id: "twice".into() });
     surface.settle(&tree, Changes::Everything, &[]);
     assert!(surface.take_warnings().is_empty());
+}
+
+#[test]
+fn rule_1_what_an_app_raises_on_what_is_not_exposed_displaces_nothing() {
+    let (tree, save, _) = form();
+    let mut emitted = Emitted::default();
+    emitted.push("save", EventVerb::Opened);
+    for _ in 0..=Emitted::MOST {
+        emitted.push("nowhere", EventVerb::Opened);
+        emitted.push("save", EventVerb::Opened);
+    }
+    assert_eq!(emitted.take(&tree), [(save, EventVerb::Opened)]);
 }
