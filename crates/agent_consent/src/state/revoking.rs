@@ -51,7 +51,8 @@ impl State {
             self.calm_down(&looks, scope, Calm::No);
         }
         self.tell(Notice::RulesChanged);
-        Some(self.cut(|known| known.key == key))
+        // Also one that is a part of the app, if that is the one that the user means.
+        Some(self.cut_all(|known| known.key == key))
     }
 
     pub(crate) fn lock_down(&mut self, on: bool) -> HashSet<u64> {
@@ -105,10 +106,14 @@ impl State {
     }
 
     pub(super) fn cut(&mut self, meant: impl Fn(&Known) -> bool) -> HashSet<u64> {
+        self.cut_all(|known| known.channel == Channel::External && meant(known))
+    }
+
+    fn cut_all(&mut self, meant: impl Fn(&Known) -> bool) -> HashSet<u64> {
         let these: HashSet<u64> = self
             .connections
             .iter()
-            .filter(|(_, known)| known.channel == Channel::External && meant(known))
+            .filter(|(_, known)| meant(known))
             .map(|(connection, _)| *connection)
             .collect();
         self.cut_these(&these);
