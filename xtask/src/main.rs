@@ -74,7 +74,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "picture",
         options: &[],
-        summary: "Takes the README's picture: the recipe's window, with what an agent sees outlined",
+        summary: "Takes the README's pictures: what an agent sees of a window, and what its user is asked",
         run: picture::run,
     },
     Command {

@@ -1,4 +1,5 @@
-//! `picture`: the egui recipe's window, with what an agent sees outlined, for the README.
+//! `picture`: windows for the documents: the egui recipe's, with what an agent sees outlined, and
+//! one in which the user is asked.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -17,11 +18,18 @@ use crate::{
     xvfb::Xvfb,
 };
 
-/// Where it is kept.
-const PICTURE: &str = "docs/egui_agent.png";
+/// Where the egui recipe's window is kept.
+const SEEN: &str = "docs/egui_agent.png";
+
+/// Where the window is kept in which the user is asked.
+const ASKED: &str = "docs/inapp_agent.png";
 
 /// Taking the picture and drawing on it, which ImageMagick does.
 const DRAWING: Duration = Duration::from_secs(60);
+
+/// A frame is answered before it is on the screen, and X tells nobody when it is. Until then also
+/// what fades has faded.
+const DRAWN: Duration = Duration::from_secs(4);
 
 /// What an agent sees: exposed nodes, each with its id and its frame in window points.
 const ASK: &str = r#"{"jsonrpc":"2.0","id":1,"method":"describe_ui","params":{"include":["frame"],"timeout_ms":20000}}"#;
@@ -36,30 +44,16 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
         }
     }
     let root = workspace::root()?;
-    let recipe = recipes::build(&root, &root.join("recipes/egui_agent"))?;
-    let runtime = RuntimeFolder::make()?;
-    let xvfb = Xvfb::start()?;
-    let mut command = Command::new(recipe);
-    command
-        .arg("--serve")
-        .env("XDG_RUNTIME_DIR", &runtime.0)
-        .stdout(Stdio::piped());
-    xvfb.show(&mut command);
-    let mut app = App(command.spawn().map_err(|error| error.to_string())?);
-    let address = app.address()?;
-    let frames = frames(Path::new(&address))?;
+    what_an_agent_sees(&root)?;
+    what_the_user_is_asked(&root)
+}
 
-    // A frame is answered before it is on the screen, and X tells nobody when it is.
-    std::thread::sleep(Duration::from_secs(2));
-    let picture = root.join(PICTURE);
-    // The window is the only one, without a manager that would move it: its points are those of
-    // the screen.
-    let mut import = Command::new("import");
-    import
-        .args(["-window", "root", "-crop", "420x360+0+0", "+repage"])
-        .arg(&picture);
-    xvfb.show(&mut import);
-    run_quietly(&mut import)?;
+fn what_an_agent_sees(root: &Path) -> Result<(), String> {
+    let window = Window::open(root, "egui_agent", "--serve")?;
+    let (window, address) = window.after("Serving at ")?;
+    let frames = frames(Path::new(&address))?;
+    let picture = root.join(SEEN);
+    window.take("420x360", &picture)?;
     let mut convert = Command::new("convert");
     convert
         .arg(&picture)
@@ -81,26 +75,76 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
     }
     convert.arg(&picture);
     run_quietly(&mut convert)?;
-    println!("wrote {PICTURE}: {} nodes outlined", frames.len());
+    println!("wrote {SEEN}: {} nodes outlined", frames.len());
     Ok(())
+}
+
+fn what_the_user_is_asked(root: &Path) -> Result<(), String> {
+    let window = Window::open(root, "inapp_agent", "--stay")?;
+    // Its last goal needs the user's yes.
+    let (window, _) = window.after("<- needs_confirmation")?;
+    window.take("640x400", &root.join(ASKED))?;
+    println!("wrote {ASKED}");
+    Ok(())
+}
+
+/// A recipe in a window of its own, on a screen of its own.
+struct Window {
+    app: App,
+    xvfb: Xvfb,
+    _runtime: RuntimeFolder,
+}
+
+impl Window {
+    fn open(root: &Path, recipe: &str, argument: &str) -> Result<Self, String> {
+        let recipe = recipes::build(root, &root.join("recipes").join(recipe))?;
+        let runtime = RuntimeFolder::make()?;
+        let xvfb = Xvfb::start()?;
+        let mut command = Command::new(recipe);
+        command
+            .arg(argument)
+            .env("XDG_RUNTIME_DIR", &runtime.0)
+            .env("XDG_STATE_HOME", runtime.0.join("state"))
+            .stdout(Stdio::piped());
+        xvfb.show(&mut command);
+        let app = App(command.spawn().map_err(|error| error.to_string())?);
+        Ok(Self {
+            app,
+            xvfb,
+            _runtime: runtime,
+        })
+    }
+
+    /// Waits until it says this, and answers the rest of the line.
+    fn after(mut self, wanted: &str) -> Result<(Self, String), String> {
+        let stdout = self.app.0.stdout.take().ok_or("the recipe has no output")?;
+        let mut lines = BufReader::new(stdout).lines();
+        let found = lines.by_ref().find_map(|line| {
+            let rest = line.as_deref().ok()?.strip_prefix(wanted)?.to_owned();
+            Some(rest)
+        });
+        // Read on, so that it can go on speaking.
+        std::thread::spawn(move || lines.for_each(drop));
+        let found = found.ok_or_else(|| format!("the recipe ended without saying {wanted:?}"))?;
+        Ok((self, found))
+    }
+
+    /// Takes a picture of its window, which is the only one, without a manager that would move
+    /// it: its points are those of the screen.
+    fn take(&self, size: &str, picture: &Path) -> Result<(), String> {
+        std::thread::sleep(DRAWN);
+        let mut import = Command::new("import");
+        import
+            .args(["-window", "root", "-crop", &format!("{size}+0+0")])
+            .arg("+repage")
+            .arg(picture);
+        self.xvfb.show(&mut import);
+        run_quietly(&mut import)
+    }
 }
 
 /// The recipe, kept up until this is dropped.
 struct App(Child);
-
-impl App {
-    /// Where it says that it serves.
-    fn address(&mut self) -> Result<String, String> {
-        let stdout = self.0.stdout.take().ok_or("the recipe has no output")?;
-        for line in BufReader::new(stdout).lines() {
-            let line = line.map_err(|error| error.to_string())?;
-            if let Some(address) = line.strip_prefix("Serving at ") {
-                return Ok(address.to_owned());
-            }
-        }
-        Err("the recipe ended without saying where it serves".to_owned())
-    }
-}
 
 impl Drop for App {
     fn drop(&mut self) {

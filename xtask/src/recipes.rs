@@ -102,7 +102,9 @@ fn converse(
     let mut command = Command::new(program);
     command
         .current_dir(folder)
-        .env("XDG_RUNTIME_DIR", &runtime.0);
+        .env("XDG_RUNTIME_DIR", &runtime.0)
+        // What it remembers of agents is not the person's.
+        .env("XDG_STATE_HOME", runtime.0.join("state"));
     place(&mut command);
     let said = capture(&mut command, CONVERSATION)?;
     if !said.status.success() {

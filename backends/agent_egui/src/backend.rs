@@ -28,6 +28,8 @@ pub fn open(ctx: &Context) -> Arc<dyn Backend> {
         Some(plugin) => plugin.lock().shared.clone(),
         None => {
             let shared = Arc::new(Shared::default());
+            // Before the first pass, this one is as good a guess as there is.
+            *lock(&shared.ui_thread) = Some(std::thread::current().id());
             ctx.add_plugin(AgentPlugin {
                 shared: shared.clone(),
             });
@@ -70,6 +72,10 @@ impl Backend for EguiBackend {
 
     fn has_window(&self, id: &str) -> bool {
         lock(&self.shared.windows).contains(id)
+    }
+
+    fn is_ui_thread(&self) -> bool {
+        *lock(&self.shared.ui_thread) == Some(std::thread::current().id())
     }
 
     fn emit(&self, id: &str, verb: EventVerb) {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod asking;
 mod backend;
 mod ids;
 mod looked;
@@ -14,6 +15,7 @@ mod tagging;
 mod windowless;
 
 pub use agent_core::{Role, Tag, Verb};
+pub use asking::drawn_at;
 pub use backend::open;
 pub use egui::Context;
 pub use tagging::{AgentResponse, AgentUi, AgentWidget, Rows, Tagged};

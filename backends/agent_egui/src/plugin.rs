@@ -26,6 +26,7 @@ impl Plugin for AgentPlugin {
     fn input_hook(&mut self, ctx: &Context, raw: &mut RawInput) {
         let id = raw.viewport_id;
         let shared = self.shared.clone();
+        *lock(&shared.ui_thread) = Some(std::thread::current().id());
         let mut pass = Pass::new(ctx, shared.clone(), id);
         let mut state = lock(&shared.ui);
         let clients = shared.clients.load(Ordering::Acquire) > 0;

@@ -4,6 +4,7 @@ use std::{
     collections::{HashMap, HashSet},
     num::NonZeroUsize,
     sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool, atomic::AtomicUsize},
+    thread::ThreadId,
     time::Instant,
 };
 
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) sink: Mutex<Option<EventSink>>,
     pub(crate) windows: Mutex<HashSet<String>>,
     pub(crate) open: Mutex<Vec<ViewportId>>,
+    /// The thread that runs the passes, as of the last one.
+    pub(crate) ui_thread: Mutex<Option<ThreadId>>,
     /// The app's own number of passes a frame, while a frame may need more.
     pub(crate) passes_before: Mutex<Option<NonZeroUsize>>,
 }

@@ -4,7 +4,7 @@ use std::{
     collections::{HashSet, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU32, Ordering},
         mpsc,
     },
@@ -42,6 +42,7 @@ struct Shared {
     windows: Mutex<HashSet<String>>,
     warnings: Mutex<Vec<Warning>>,
     unsupported: AtomicU32,
+    ui: OnceLock<ThreadId>,
 }
 
 /// Nothing panics while it holds one of our locks; a poisoned one is as good as any.
@@ -69,6 +70,8 @@ impl Headless {
         let spawned = std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {
+                // Nobody has set it before.
+                let _ = shared.ui.set(std::thread::current().id());
                 let mut ui = Ui::new(shared);
                 ui.tree.listen(false);
                 let result = catch_unwind(AssertUnwindSafe(|| build(&mut ui.tree)));
@@ -201,6 +204,10 @@ impl Backend for HeadlessHandle {
 
     fn unsupported(&self) -> VerbSet {
         VerbSet::from_bits_truncate(self.0.unsupported.load(Ordering::Relaxed))
+    }
+
+    fn is_ui_thread(&self) -> bool {
+        self.0.ui.get() == Some(&std::thread::current().id())
     }
 
     fn emit(&self, id: &str, verb: EventVerb) {

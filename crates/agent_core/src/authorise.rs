@@ -73,6 +73,29 @@ pub struct Target {
     pub window: Option<String>,
 }
 
+impl Target {
+    /// The same id in the window of this id alone.
+    #[must_use]
+    pub fn in_window(mut self, window: impl Into<String>) -> Self {
+        self.window = Some(window.into());
+        self
+    }
+}
+
+impl From<String> for Target {
+    /// In whichever window it is.
+    fn from(id: String) -> Self {
+        Self { id, window: None }
+    }
+}
+
+impl From<&str> for Target {
+    /// In whichever window it is.
+    fn from(id: &str) -> Self {
+        id.to_owned().into()
+    }
+}
+
 /// Why an action is not possible on a node that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Why {
@@ -135,6 +158,18 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The outcome on the wire.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::NotExposed => "not_exposed",
+            Self::NotActionable { .. } => "not_actionable",
+            Self::VersionConflict { .. } => "version_conflict",
+            Self::Ambiguous => "ambiguous",
+            Self::NeedsConfirmation => "needs_confirmation",
+        }
+    }
+
     pub(crate) const fn why(why: Why) -> Self {
         Self::NotActionable { why, by: None }
     }
@@ -160,6 +195,19 @@ pub enum Fault {
     Internal(String),
     /// The app is going away.
     Closed,
+}
+
+impl Fault {
+    /// The error's reason on the wire.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::WindowGone => "window_gone",
+            Self::InvalidParams { .. } => "invalid_params",
+            Self::Unsupported => "unsupported",
+            Self::Denied => "consent_denied",
+            Self::Internal(_) | Self::Closed => "internal",
+        }
+    }
 }
 
 /// Either kind of no.

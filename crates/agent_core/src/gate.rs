@@ -123,7 +123,8 @@ impl<F: Fn(&Request) -> Decision + Send + Sync + 'static> Policy for Predicate<F
 }
 
 impl AuthGate {
-    /// Refuses everything: what an app has that gives no policy.
+    /// Refuses everybody who comes from outside: what an app has that gives no policy. An
+    /// assistant of the app's own, for which it made a session by its own code, is let in.
     pub fn deny_all() -> Self {
         Self { policy: None }
     }
@@ -143,12 +144,20 @@ impl AuthGate {
 
     /// What becomes of `request`. Any thread; never waits; consent can be asked for by the
     /// caller if this answers [`Decision::Ask`].
+    ///
+    /// An assistant of the app's own is let in where nobody has decided, be it for want of a
+    /// policy or of an answer: the app has let it in by making it. A policy that refuses it is
+    /// obeyed, which is how a user stops it too.
     pub fn check(&self, request: &Request) -> Decision {
-        match &self.policy {
+        let decision = match &self.policy {
             None => Decision::Deny(Reason::NoPolicy),
             Some(policy) => {
                 caught(|| policy.check(request)).unwrap_or(Decision::Deny(Reason::PolicyPanicked))
             }
+        };
+        match (request.channel, decision) {
+            (Channel::InApp, Decision::Ask | Decision::Deny(Reason::NoPolicy)) => Decision::Allow,
+            (_, decision) => decision,
         }
     }
 
@@ -255,6 +264,29 @@ mod tests {
             gate.check(&with(Verb::Hello)),
             Decision::deny("only clicks")
         );
+    }
+
+    #[test]
+    fn the_apps_own_assistant_is_let_in_where_nobody_has_decided() {
+        let in_app = Request {
+            channel: Channel::InApp,
+            ..request()
+        };
+        for (gate, decision) in [
+            (AuthGate::deny_all(), Decision::Allow),
+            (AuthGate::serve(|_| Decision::Ask), Decision::Allow),
+            (AuthGate::serve(|_| Decision::Allow), Decision::Allow),
+            (
+                AuthGate::serve(|_| Decision::deny("lockdown")),
+                Decision::deny("lockdown"),
+            ),
+            (
+                AuthGate::serve(|_| panic!("a fault in the policy")),
+                Decision::Deny(Reason::PolicyPanicked),
+            ),
+        ] {
+            assert_eq!(gate.check(&in_app), decision, "{gate:?}");
+        }
     }
 
     #[test]

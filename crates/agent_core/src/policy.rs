@@ -16,7 +16,9 @@ pub trait Policy: Send + Sync + 'static {
     fn check(&self, request: &Request) -> Decision;
 
     /// The first request of a connection is about to be judged: the moment to find out who it
-    /// is. On the thread of that connection, which holds nobody else up: it may read files.
+    /// is. On the thread of that connection, which holds nobody else up: it may read files. (A
+    /// session of the app's own has no thread of its own, nor anything to find out: for
+    /// [`Channel::InApp`](crate::Channel::InApp) it must not wait.)
     fn met(&self, request: &Request) {
         let _ = request;
     }
@@ -57,8 +59,8 @@ pub trait Policy: Send + Sync + 'static {
         let _ = connection;
     }
 
-    /// Who serves the connections that this policy judges. Once for each server, before the
-    /// first of its connections.
+    /// Who serves connections that this policy judges, before the first of them: once by each
+    /// that does, be it a server or the app's own sessions. Any number: keep them all.
     fn attach(&self, server: Weak<dyn Connections>) {
         let _ = server;
     }

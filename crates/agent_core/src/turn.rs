@@ -24,6 +24,13 @@ use crate::{
 /// (rule 9).
 pub const TURN_BUDGET: Duration = Duration::from_millis(4);
 
+/// A number for a new connection, never given out again during the run: several servers and the
+/// app's own sessions can share a backend and a policy.
+pub fn connection_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// What is to be done on the UI thread.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
@@ -137,6 +144,21 @@ pub enum Answer {
     Refused(Refusal),
     /// It could not be judged.
     Fault(Fault),
+}
+
+impl Answer {
+    /// The wire's word for what it came to: an outcome, or the reason of an error.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Described(_)
+            | Self::Text(_)
+            | Self::Heard { .. }
+            | Self::Waited { .. }
+            | Self::Acted(_) => "allowed",
+            Self::Refused(refusal) => refusal.word(),
+            Self::Fault(fault) => fault.word(),
+        }
+    }
 }
 
 impl From<No> for Answer {
@@ -489,6 +511,13 @@ pub trait Backend: Send + Sync + 'static {
     /// The verbs that this toolkit has no way to perform.
     fn unsupported(&self) -> VerbSet {
         VerbSet::empty()
+    }
+
+    /// Whether the calling thread is the one that serves jobs, as of the last turn: whoever
+    /// waited there for an answer would wait for himself. A backend that can't tell says no,
+    /// and such a wait lasts until its deadline.
+    fn is_ui_thread(&self) -> bool {
+        false
     }
 
     /// Raises an event of the app's own on an exposed node; on any other it does nothing. Any

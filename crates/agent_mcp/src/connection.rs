@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use agent_core::{Answer, Peer, Subscribed};
+use agent_core::{Answer, Peer, Subscribed, connection_number};
 use agent_wire::{Failure, RequestId, error_line, limits::names};
 
 use crate::{
@@ -21,10 +21,6 @@ use crate::{
 
 /// Half-read lines up to this size are borne with.
 const SMALL: usize = 64 * 1024;
-
-/// The next connection's number, unique for the run of the app: two servers can share a
-/// backend.
-static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Whose actions count together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -73,7 +69,7 @@ impl Connection {
         unread_bytes: usize,
         bucket: impl FnOnce(&Agent) -> Option<Arc<Bucket>>,
     ) -> Self {
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = connection_number();
         let agent = agent_of(&identity).unwrap_or(Agent::Connection(id));
         let now = Instant::now();
         Self {

@@ -307,7 +307,7 @@ impl Judge<'_> {
                 {
                     permit.spend();
                 }
-                tells.done(to_wire::word(&answer));
+                tells.done(answer.word());
                 match (answer, listens) {
                     (Answer::Heard { revision }, Some(listens)) => {
                         told.subscribe(&to, listens, taken.serial, revision);

@@ -49,26 +49,6 @@ pub(crate) fn weight(answer: &Answer) -> usize {
         }
 }
 
-/// The wire's word for what an answer says: the outcome, or the reason of the error.
-pub(crate) fn word(answer: &Answer) -> &'static str {
-    let reason = match answer {
-        Answer::Described(_)
-        | Answer::Text(_)
-        | Answer::Heard { .. }
-        | Answer::Waited { .. }
-        | Answer::Acted(_) => return Outcome::Allowed.as_str(),
-        Answer::Refused(refusal) => return outcome(refusal).as_str(),
-        Answer::Fault(fault) => match fault {
-            Fault::WindowGone => Reason::WindowGone,
-            Fault::InvalidParams { .. } => Reason::InvalidParams,
-            Fault::Unsupported => Reason::Unsupported,
-            Fault::Denied => Reason::ConsentDenied,
-            Fault::Internal(_) | Fault::Closed => Reason::Internal,
-        },
-    };
-    reason.as_str()
-}
-
 /// The user is being asked; the client is to come back then.
 pub(crate) fn pending(retry_after: Duration) -> Failure {
     let ms = u64::try_from(retry_after.as_millis()).unwrap_or(u64::MAX);
@@ -331,4 +311,45 @@ fn whole(text: String) -> Option<String> {
 
 fn size(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_and_the_wire_have_the_same_words() {
+        for refusal in [
+            Refusal::NotFound,
+            Refusal::NotExposed,
+            Refusal::NotActionable {
+                why: agent_core::Why::Ceiling,
+                by: None,
+            },
+            Refusal::VersionConflict {
+                version: 1,
+                text: None,
+            },
+            Refusal::Ambiguous,
+            Refusal::NeedsConfirmation,
+        ] {
+            assert_eq!(refusal.word(), outcome(&refusal).as_str());
+        }
+        for fault in [
+            Fault::WindowGone,
+            Fault::InvalidParams {
+                name: "id",
+                why: String::new(),
+            },
+            Fault::Unsupported,
+            Fault::Denied,
+            Fault::Internal(String::new()),
+            Fault::Closed,
+        ] {
+            let word = fault.word();
+            assert_eq!(word, failure(Verb::Click, fault).reason.as_str());
+        }
+        let heard = Answer::Heard { revision: 1 };
+        assert_eq!(heard.word(), Outcome::Allowed.as_str());
+    }
 }

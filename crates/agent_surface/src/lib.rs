@@ -8,6 +8,8 @@ use agent_mcp::Config;
 
 #[cfg(feature = "consent")]
 pub use agent_consent as consent;
+#[cfg(feature = "consent_egui")]
+pub use agent_consent_egui as consent_egui;
 pub use agent_core::{
     AuthGate, Channel, Decision, EventVerb, Peer, Reason, Request, Role, Scope, Tag, Verb, VerbSet,
 };
@@ -15,6 +17,8 @@ pub use agent_core::{
 pub use agent_egui as egui;
 #[cfg(feature = "headless")]
 pub use agent_headless as headless;
+#[cfg(feature = "inapp")]
+pub use agent_inapp as inapp;
 pub use agent_mcp::{ActionRate, Client, FdPeer, Limits, ServeError};
 
 /// What one app offers to agents, while it is served. Dropping it ends that: the socket is
@@ -23,8 +27,11 @@ pub use agent_mcp::{ActionRate, Client, FdPeer, Limits, ServeError};
 /// Any thread.
 #[must_use = "dropping the surface stops serving it: keep it as long as the app runs"]
 pub struct Surface {
-    server: agent_mcp::Server,
+    /// `None`: no socket is open, for the app's own assistant alone.
+    server: Option<agent_mcp::Server>,
     backend: Arc<dyn Backend>,
+    #[cfg(feature = "inapp")]
+    host: Arc<agent_inapp::Host>,
 }
 
 impl Surface {
@@ -43,21 +50,50 @@ impl Surface {
         }
     }
 
-    /// Where the socket is; `None` when a connected stream is served.
+    /// Where the socket is; `None` when a connected stream is served, or no socket is open.
     pub fn address(&self) -> Option<&std::path::Path> {
-        self.server.address()
+        self.server.as_ref()?.address()
     }
 
-    /// Who is connected now.
+    /// Who is connected now: agents outside, and sessions of the app's own assistants.
     pub fn clients(&self) -> Vec<Client> {
-        self.server.clients()
+        #[cfg_attr(
+            not(feature = "inapp"),
+            expect(unused_mut, reason = "there is nobody else")
+        )]
+        let mut clients = self
+            .server
+            .as_ref()
+            .map_or_else(Vec::new, agent_mcp::Server::clients);
+        #[cfg(feature = "inapp")]
+        clients.extend(self.host.members().into_iter().map(|member| Client {
+            connection: member.connection,
+            claimed_name: Some(member.name),
+            peer: None,
+            since: member.since,
+            admitted: member.admitted,
+        }));
+        clients
+    }
+
+    /// A session for an assistant that is part of the app, under this name, which the user is
+    /// shown. Only who has this handle can make one. Any thread; each call makes another one.
+    ///
+    /// Its assistant isn't asked for consent: see [`inapp::Session`].
+    #[cfg(feature = "inapp")]
+    pub fn session(&self, name: impl Into<String>) -> agent_inapp::Session {
+        self.host.session(name)
     }
 
     /// Refuses every agent that is connected now, from here on: when this returns, nothing of
     /// theirs that had not begun will be performed. Agents that connect later are asked about
     /// at the gate.
     pub fn revoke(&self) {
-        self.server.revoke();
+        if let Some(server) = &self.server {
+            server.revoke();
+        }
+        #[cfg(feature = "inapp")]
+        self.host.revoke_all();
     }
 
     /// Raises an event of the app's own on a tagged node, for a widget that the toolkit says
@@ -69,6 +105,13 @@ impl Surface {
 
     /// Stops serving; the same as dropping it.
     pub fn stop(self) {}
+}
+
+#[cfg(feature = "inapp")]
+impl Drop for Surface {
+    fn drop(&mut self) {
+        self.host.stop();
+    }
 }
 
 /// A surface that is being put together, from [`Surface::builder`].
@@ -156,11 +199,37 @@ impl Builder {
         self.start(|config| agent_mcp::serve_fd(config, stream, peer))
     }
 
+    /// Serves the app's own assistant alone, by [`Surface::session`]: no socket is opened.
+    ///
+    /// # Errors
+    /// If the app's id is none.
+    #[cfg(feature = "inapp")]
+    pub fn serve_in_app(self) -> Result<Surface, ServeError> {
+        agent_core::check_id(&self.app).map_err(ServeError::App)?;
+        let backend = self.backend.unwrap_or_else(|| Arc::new(Nothing));
+        let host = agent_inapp::Host::new(self.app, self.name, backend.clone(), self.gate);
+        Ok(Surface {
+            server: None,
+            backend,
+            host,
+        })
+    }
+
     fn start(
         self,
         serve: impl FnOnce(Config) -> Result<agent_mcp::Server, ServeError>,
     ) -> Result<Surface, ServeError> {
         let backend = self.backend.unwrap_or_else(|| Arc::new(Nothing));
+        // Between the two, so that it is one app to the backend.
+        #[cfg(feature = "inapp")]
+        let host = agent_inapp::Host::new(
+            self.app.clone(),
+            self.name.clone(),
+            backend,
+            self.gate.clone(),
+        );
+        #[cfg(feature = "inapp")]
+        let backend: Arc<dyn Backend> = host.clone();
         let server = serve(Config {
             app: self.app,
             name: self.name,
@@ -169,7 +238,12 @@ impl Builder {
             armed_full: self.armed_full,
             limits: self.limits,
         })?;
-        Ok(Surface { server, backend })
+        Ok(Surface {
+            server: Some(server),
+            backend,
+            #[cfg(feature = "inapp")]
+            host,
+        })
     }
 }
 

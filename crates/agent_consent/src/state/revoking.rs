@@ -58,7 +58,8 @@ impl State {
             self.calm_down(&looks, scope, Calm::No);
         }
         self.tell(Notice::RulesChanged);
-        Some(self.cut(|known| known.key == key, RevokedUntil::Gone))
+        // Also one that is a part of the app, if that is the one that the user means.
+        Some(self.cut_all(|known| known.key == key, RevokedUntil::Gone))
     }
 
     pub(crate) fn lock_down(&mut self, on: bool) -> Cut {
@@ -111,10 +112,17 @@ impl State {
     }
 
     pub(super) fn cut(&mut self, meant: impl Fn(&Known) -> bool, until: RevokedUntil) -> Cut {
+        self.cut_all(
+            |known| known.channel == Channel::External && meant(known),
+            until,
+        )
+    }
+
+    fn cut_all(&mut self, meant: impl Fn(&Known) -> bool, until: RevokedUntil) -> Cut {
         let these: HashSet<u64> = self
             .connections
             .iter()
-            .filter(|(_, known)| known.channel == Channel::External && meant(known))
+            .filter(|(_, known)| meant(known))
             .map(|(connection, _)| *connection)
             .collect();
         self.cut_these(these, until)

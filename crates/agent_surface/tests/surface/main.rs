@@ -10,6 +10,7 @@
 
 mod app;
 mod consent;
+mod in_app;
 mod killed;
 mod listening;
 mod rule_1;
