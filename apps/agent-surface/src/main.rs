@@ -1,8 +1,9 @@
-//! `agent-surface`: see which apps let agents in, and connect any MCP client to them.
+//! `agent-surface`: see which apps let agents in and whom, and connect any MCP client to them.
 
 #![forbid(unsafe_code)]
 
 mod apps;
+mod consent;
 mod describe;
 mod mcp;
 mod options;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         Command::Apps => apps::list(),
+        Command::Consent { app, revoke } => consent::run(app.as_deref(), revoke.as_ref()),
         Command::Describe { app } => describe::run(app.as_deref()),
         Command::Mcp { app, read_only } => mcp::run(app, read_only),
     };

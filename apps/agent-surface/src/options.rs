@@ -7,6 +7,9 @@ usage: agent-surface <command>
 
   apps                            the apps that let agents in, and the program behind each
   describe [APP]                  what an app shows to agents, as an outline
+  consent [APP]                   whom the user lets into which app, or keeps out, and since when
+    --revoke RULE                 forgets that answer, by the beginning of what stands before it
+    --revoke-all                  forgets them all, of APP if that is given
   mcp [--app APP] [--read-only]   an MCP server on standard input and output, for that app or
                                   for all that run; MCP clients start it
   help, version                   this, and which version it is
@@ -18,6 +21,10 @@ pub(crate) enum Command {
     Help,
     Version,
     Apps,
+    Consent {
+        app: Option<String>,
+        revoke: Option<Revoke>,
+    },
     Describe {
         app: Option<String>,
     },
@@ -25,6 +32,15 @@ pub(crate) enum Command {
         app: Option<String>,
         read_only: bool,
     },
+}
+
+/// What is to be forgotten.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Revoke {
+    /// The rule whose name begins so.
+    One(String),
+    /// Every rule.
+    All,
 }
 
 pub(crate) fn read() -> Result<Command, String> {
@@ -39,6 +55,10 @@ fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
             "help" => Command::Help,
             "version" => Command::Version,
             "apps" => Command::Apps,
+            "consent" => Command::Consent {
+                app: None,
+                revoke: None,
+            },
             "describe" => Command::Describe { app: None },
             "mcp" => Command::Mcp {
                 app: None,
@@ -51,7 +71,27 @@ fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
     while let Some(arg) = parser.next()? {
         match (&mut command, arg) {
             (_, Arg::Long("help") | Arg::Short('h')) => return Ok(Command::Help),
-            (Command::Describe { app: app @ None }, Arg::Value(id)) => *app = Some(id.string()?),
+            (
+                Command::Describe { app: app @ None }
+                | Command::Consent {
+                    app: app @ None, ..
+                },
+                Arg::Value(id),
+            ) => *app = Some(id.string()?),
+            (
+                Command::Consent {
+                    revoke: revoke @ None,
+                    ..
+                },
+                Arg::Long("revoke"),
+            ) => *revoke = Some(Revoke::One(parser.value()?.string()?)),
+            (
+                Command::Consent {
+                    revoke: revoke @ None,
+                    ..
+                },
+                Arg::Long("revoke-all"),
+            ) => *revoke = Some(Revoke::All),
             (
                 Command::Mcp {
                     app: app @ None, ..
@@ -90,6 +130,18 @@ mod tests {
             Some(Command::Describe { app: app() }),
         );
         check("describe a b", None);
+        let consent = |revoke| Some(Command::Consent { app: app(), revoke });
+        check("consent org.example.a", consent(None));
+        check(
+            "consent --revoke 3fa9 org.example.a",
+            consent(Some(Revoke::One("3fa9".to_owned()))),
+        );
+        check(
+            "consent org.example.a --revoke-all",
+            consent(Some(Revoke::All)),
+        );
+        check("consent --revoke-all --revoke 3fa9", None);
+        check("consent --revoke", None);
         check(
             "mcp",
             Some(Command::Mcp {

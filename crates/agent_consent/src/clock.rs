@@ -68,8 +68,8 @@ impl Clock for TestClock {
     }
 }
 
-/// `2026-03-01T12:00:00Z`, for people who read a rule or the log.
-pub(crate) fn utc(unix: u64) -> String {
+/// `2026-03-01T12:00:00Z`, from seconds since 1970: for people who read a rule or the log.
+pub fn utc(unix: u64) -> String {
     let (days, rest) = (unix / 86_400, unix % 86_400);
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);

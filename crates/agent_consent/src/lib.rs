@@ -23,7 +23,7 @@ mod store;
 mod terminal;
 mod texts;
 
-pub use clock::{Clock, SystemClock, TestClock};
+pub use clock::{Clock, SystemClock, TestClock, utc};
 pub use consent::{Builder, Consent};
 pub use decide::{Mode, decide};
 pub use evidence::{Agent, Fingerprints, Link, Proof, Script};

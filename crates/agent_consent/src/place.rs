@@ -29,7 +29,12 @@ fn folder_from(env: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) ->
 
 /// The folder of an app's rules: its id, where that can be a folder's name.
 pub(crate) fn rules(state: &Path, app: &str) -> PathBuf {
-    state.join("rules").join(folder_name(app))
+    all_rules(state).join(folder_name(app))
+}
+
+/// What these folders lie in.
+pub(crate) fn all_rules(state: &Path) -> PathBuf {
+    state.join("rules")
 }
 
 /// The file of an app's log.

@@ -68,7 +68,8 @@ pub(crate) enum Bad {
 }
 
 impl Rule {
-    pub(crate) fn id(&self) -> RuleId {
+    /// Which one it is: the name of its file.
+    pub fn id(&self) -> RuleId {
         RuleId::of(&self.app, self.scope, &self.agent)
     }
 

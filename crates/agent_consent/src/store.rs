@@ -20,7 +20,10 @@ use rustix::{
 };
 use serde_json::{Map, Value};
 
-use crate::rule::{Bad, Rule, RuleId};
+use crate::{
+    place,
+    rule::{Bad, Rule, RuleId},
+};
 
 /// The largest file that can be a rule.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -92,6 +95,29 @@ impl Store {
         Self {
             folder: folder.into(),
         }
+    }
+
+    /// The rules of every app that keeps them where they are if it doesn't say, by the names of
+    /// their folders. None, if the user has no home.
+    ///
+    /// # Errors
+    /// If the folder that these lie in can't be read.
+    pub fn of_user() -> io::Result<Vec<Self>> {
+        let Some(state) = place::state_folder() else {
+            return Ok(Vec::new());
+        };
+        let folders = match std::fs::read_dir(place::all_rules(&state)) {
+            Ok(folders) => folders,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut folders: Vec<PathBuf> = folders
+            .flatten()
+            .filter(|it| it.file_type().is_ok_and(|is| is.is_dir()))
+            .map(|it| it.path())
+            .collect();
+        folders.sort();
+        Ok(folders.into_iter().map(Self::at).collect())
     }
 
     /// Where the rules are.

@@ -55,6 +55,7 @@ impl Place {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent-surface"));
         command.env("XDG_RUNTIME_DIR", self.path());
+        command.env("XDG_STATE_HOME", self.path().join("state"));
         command
     }
 

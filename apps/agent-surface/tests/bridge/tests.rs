@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agent_consent::{Rule, Store};
 use serde_json::json;
 
 use crate::events::{
@@ -28,6 +29,7 @@ tests! {
     a_bridge_killed_in_mid_call_takes_nothing_with_it
     a_host_killed_in_mid_call_leaves_no_bridge
     a_cancelled_call_is_withdrawn_in_the_app
+    what_is_remembered_is_listed_and_forgotten
     read_only_and_one_app_only
     events_are_fetched_by_tools
     a_resource_is_followed_before_2026_07_28
@@ -161,6 +163,56 @@ fn rule_2_the_host_is_named_to_the_app_and_refusals_are_readable() {
     }
     assert!(!place.host(&[]).call("click", json!({"id": "save"})).0);
     assert_eq!(app.quit(), 1);
+}
+
+fn what_is_remembered_is_listed_and_forgotten() {
+    let place = Place::new();
+    let nothing = (true, "nothing is remembered about any agent\n".to_owned());
+    assert_eq!(place.run(&["consent"]), nothing);
+    let rules = place.path().join("state/agent-surface/rules");
+    let rule = |app: &str, name: &str, allow| {
+        let rule = Rule {
+            app: app.into(),
+            scope: agent_surface::Scope::Surface,
+            agent: format!("program {name}"),
+            name: name.into(),
+            program: None,
+            content: None,
+            evidence: vec!["started by \u{202e}sh".into()],
+            allow,
+            since: 1_767_225_600,
+            until: None,
+            last_used: None,
+            uses: 3,
+        };
+        Store::at(rules.join(app)).save(&rule).unwrap();
+        rule.id().as_str()[..8].to_owned()
+    };
+    let ada = rule("org.a", "ada", true);
+    let bob = rule("org.a", "bob\n", false);
+    rule("org.b", "ada", true);
+    let (ok, listed) = place.run(&["consent"]);
+    assert!(ok, "{listed}");
+    for line in [
+        "org.a".to_owned(),
+        format!("  {ada}  \"ada\" may, since 2026-01-01T00:00:00Z, for good"),
+        format!("  {bob}  \"bob\\n\" may not, since 2026-01-01T00:00:00Z, for good"),
+        "            used 3 times".to_owned(),
+        "            \"started by \\u{202e}sh\"".to_owned(),
+        "org.b".to_owned(),
+    ] {
+        assert!(
+            listed.lines().any(|it| it == line),
+            "{line}\nis not in\n{listed}"
+        );
+    }
+    assert!(!place.run(&["consent", "--revoke", "no such"]).0);
+    let (ok, said) = place.run(&["consent", "org.a", "--revoke", &ada]);
+    assert!(ok && said == "forgotten: \"ada\" in org.a\n", "{said}");
+    let (_, listed) = place.run(&["consent", "org.a"]);
+    assert!(listed.contains(&bob) && !listed.contains(&ada), "{listed}");
+    assert!(place.run(&["consent", "--revoke-all"]).0);
+    assert_eq!(place.run(&["consent"]), nothing);
 }
 
 fn an_app_killed_in_mid_call_is_told_of() {
