@@ -44,15 +44,25 @@ pub(crate) fn add_steps(steps: &mut Steps) -> Result<(), String> {
             converse(built.as_ref()?, &folder, without_display)
         });
         steps.run(&format!("recipe {name}: in a window"), || {
-            let program = built.as_ref()?;
-            if let Err(why) = debian::can_open_windows() {
-                return Ok(Ended::Skipped(why));
-            }
-            let xvfb = Xvfb::start()?;
-            converse(program, &folder, |command| xvfb.show(command))
+            in_a_window(built.as_ref()?, &folder)
         });
     }
     Ok(())
+}
+
+/// The egui recipe drawn by another renderer, and with its widgets told to screen readers.
+pub(crate) fn by_wgpu(root: &Path) -> Result<Ended, String> {
+    let folder = root.join("recipes/egui_agent");
+    let program = build_with(root, &folder, &["--features", "wgpu,accesskit"])?;
+    in_a_window(&program, &folder)
+}
+
+fn in_a_window(program: &Path, folder: &Path) -> Result<Ended, String> {
+    if let Err(why) = debian::can_open_windows() {
+        return Ok(Ended::Skipped(why));
+    }
+    let xvfb = Xvfb::start()?;
+    converse(program, folder, |command| xvfb.show(command))
 }
 
 /// Every folder of `recipes/` that is a crate: a new recipe is run without being named here.
@@ -81,10 +91,15 @@ fn name_of(folder: &Path) -> String {
 
 /// Builds it and asks cargo where the program is.
 pub(crate) fn build(root: &Path, folder: &Path) -> Result<PathBuf, String> {
+    build_with(root, folder, &[])
+}
+
+fn build_with(root: &Path, folder: &Path, arguments: &[&str]) -> Result<PathBuf, String> {
     let mut cargo = workspace::cargo(root);
     cargo
         .args(["build", "--locked", "--bins", "--manifest-path"])
-        .arg(folder.join("Cargo.toml"));
+        .arg(folder.join("Cargo.toml"))
+        .args(arguments);
     let programs = workspace::build(&mut cargo)?;
     match programs.as_slice() {
         [program] => Ok(program.clone()),

@@ -28,8 +28,10 @@ fn main() -> std::process::ExitCode {
         }
         return std::process::ExitCode::SUCCESS;
     }
+    // None of these is one.
+    let only_ignored = std::env::args().any(|it| it == "--ignored");
     let is_wanted = |name: &str| {
-        wanted.is_empty()
+        !only_ignored && wanted.is_empty()
             || wanted.iter().any(|it| {
                 if exact {
                     name == it
