@@ -139,7 +139,7 @@ fn each_way_to_fail_is_told_as_what_it_is() {
         (
             r#"{"raw":"x"}"#,
             |_| reply("null"),
-            "after the last step",
+            "",
             "a reply came that no step asked for",
         ),
         (
