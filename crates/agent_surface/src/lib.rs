@@ -13,6 +13,8 @@ pub use agent_consent_egui as consent_egui;
 pub use agent_core::{
     AuthGate, Channel, Decision, EventVerb, Peer, Reason, Request, Role, Scope, Tag, Verb, VerbSet,
 };
+#[cfg(feature = "appkit")]
+pub use agent_appkit as appkit;
 #[cfg(feature = "egui")]
 pub use agent_egui as egui;
 #[cfg(feature = "headless")]
@@ -143,6 +145,13 @@ impl Builder {
     #[cfg(feature = "egui")]
     pub fn egui(self, ctx: &agent_egui::Context) -> Self {
         self.backend(agent_egui::open(ctx))
+    }
+
+    /// Serves an AppKit app's windows, those that open later too. On the main thread, whose run
+    /// loop does what agents ask.
+    #[cfg(feature = "appkit")]
+    pub fn appkit(self, main_thread: agent_appkit::MainThreadMarker) -> Self {
+        self.backend(agent_appkit::open(main_thread))
     }
 
     /// Serves scripted widgets, which have no display.

@@ -1,0 +1,20 @@
+//! Everything that touches AppKit.
+
+mod class;
+mod door;
+mod editing;
+mod exceptions;
+mod finding;
+mod handle;
+mod hooks;
+mod live;
+mod menus;
+mod perform;
+mod rows;
+mod table;
+mod tagging;
+mod turn;
+mod widget;
+
+pub use handle::{AppKitHandle, open};
+pub use tagging::{AgentRows, AgentTagged, use_accessibility_identifiers};

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+#[cfg(not(any(target_os = "macos", feature = "gnustep")))]
+mod elsewhere;
+#[cfg(not(any(target_os = "macos", feature = "gnustep")))]
+pub use elsewhere::{MainThreadMarker, open};
+
+#[cfg(any(target_os = "macos", feature = "gnustep"))]
+mod appkit;
+#[cfg(any(target_os = "macos", feature = "gnustep"))]
+pub use appkit::{AgentRows, AgentTagged, AppKitHandle, open, use_accessibility_identifiers};
+
+// The versions that these traits are for.
+#[cfg(any(target_os = "macos", feature = "gnustep"))]
+pub use {objc2, objc2::MainThreadMarker, objc2_app_kit, objc2_foundation};
+
+pub use agent_core::{Role, Tag, Verb, VerbSet};

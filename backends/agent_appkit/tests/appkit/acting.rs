@@ -1,0 +1,147 @@
+//! Actions: handlers that throw, a main thread that is busy, menus.
+
+use std::time::{Duration, Instant};
+
+use agent_appkit::{
+    AgentTagged, Tag,
+    objc2::{MainThreadOnly, define_class, msg_send, rc::Retained, sel},
+    objc2_app_kit::{NSApplication, NSMenu, NSMenuItem, NSView},
+    objc2_foundation::{NSString, ns_string},
+};
+use agent_core::{Action, Answer, EventVerb, Fault};
+use agent_test_support::job;
+
+use super::app::{App, act, content, rect};
+
+type Test = (&'static str, fn(&App));
+
+pub(crate) const TESTS: &[Test] = &[
+    ("what_a_handler_throws_is_an_error_and_the_app_goes_on", throws),
+    ("rule_9_a_job_that_is_late_is_not_performed", late),
+    ("rule_9_a_job_that_was_withdrawn_is_not_performed", withdrawn),
+    ("an_item_of_the_apps_menu_is_pressed", menu),
+    ("an_accessibility_identifier_is_an_id_where_the_app_wants_that", identifiers),
+];
+
+fn throws(app: &App) {
+    let window = app.window("throws");
+    app.button(&window, "fails", true);
+    app.button(&window, "works", false);
+    let before = app.handler.times();
+    let answer = app.answer(act("fails", Action::Click));
+    let Answer::Fault(Fault::Internal(why)) = answer else {
+        panic!("no error: {answer:?}");
+    };
+    assert!(!why.contains("secret"), "{why}");
+    let answer = app.answer(act("works", Action::Click));
+    assert!(matches!(answer, Answer::Acted(_)), "{answer:?}");
+    assert_eq!(app.handler.times(), before + 2);
+    window.close();
+}
+
+fn late(app: &App) {
+    let window = app.window("late");
+    app.button(&window, "later", false);
+    let before = app.handler.times();
+    let (mut job, answer) = job(act("later", Action::Click));
+    job.deadline = Instant::now() + Duration::from_millis(30);
+    let ticket = job.ticket.clone();
+    app.backend.submit(job);
+    // The main thread is busy with something else.
+    std::thread::sleep(Duration::from_millis(60));
+    app.ids();
+    assert!(ticket.is_withdrawn());
+    assert!(answer.try_recv().is_err(), "whoever counts the time tells the asker");
+    assert_eq!(app.handler.times(), before);
+    window.close();
+}
+
+fn withdrawn(app: &App) {
+    let window = app.window("withdrawn");
+    app.button(&window, "never", false);
+    let before = app.handler.times();
+    let (job, answer) = job(act("never", Action::Click));
+    let ticket = job.ticket.clone();
+    app.backend.submit(job);
+    assert!(ticket.withdraw());
+    app.ids();
+    assert!(answer.try_recv().is_err());
+    assert_eq!(app.handler.times(), before);
+    window.close();
+}
+
+fn menu(app: &App) {
+    let main = NSMenu::initWithTitle(NSMenu::alloc(app.main_thread), ns_string!("Main"));
+    let file = NSMenu::initWithTitle(NSMenu::alloc(app.main_thread), ns_string!("File"));
+    file.setAutoenablesItems(false);
+    let item = |menu: &NSMenu, title: &str| -> Retained<NSMenuItem> {
+        // SAFETY: `count:` takes any sender.
+        let item = unsafe {
+            NSMenuItem::initWithTitle_action_keyEquivalent(
+                NSMenuItem::alloc(app.main_thread),
+                &NSString::from_str(title),
+                Some(sel!(count:)),
+                ns_string!(""),
+            )
+        };
+        menu.addItem(&item);
+        item
+    };
+    let top = item(&main, "File");
+    main.setSubmenu_forItem(Some(&file), &top);
+    let save = item(&file, "Save");
+    // SAFETY: the handler outlives the menu.
+    unsafe { save.setTarget(Some(&app.handler)) };
+    let print = item(&file, "Print");
+    // SAFETY: the same.
+    unsafe { print.setTarget(Some(&app.handler)) };
+    print.setEnabled(false);
+    main.set_agent(Tag::id("bar"));
+    top.set_agent_id("file");
+    save.set_agent_id("save-item");
+    print.set_agent_id("print-item");
+    let ns = NSApplication::sharedApplication(app.main_thread);
+    ns.setMainMenu(Some(&main));
+
+    let ids = app.ids();
+    for id in ["bar", "file", "save-item", "print-item"] {
+        assert!(ids.iter().any(|it| it == id), "{id} is not in {ids:?}");
+    }
+    let before = app.handler.times();
+    let answer = app.answer(act("save-item", Action::Click));
+    let Answer::Acted(acted) = answer else {
+        panic!("not pressed: {answer:?}");
+    };
+    assert!(acted.events.iter().any(|it| it.verb == EventVerb::Clicked && &*it.source == "save-item"));
+    let answer = app.answer(act("print-item", Action::Click));
+    assert!(matches!(answer, Answer::Refused(_)), "{answer:?}");
+    assert_eq!(app.handler.times(), before + 1);
+    ns.setMainMenu(None);
+}
+
+define_class!(
+    // SAFETY: it only has a name; there is no `Drop`.
+    #[unsafe(super(NSView))]
+    #[thread_kind = MainThreadOnly]
+    struct Named;
+
+    impl Named {
+        #[unsafe(method_id(accessibilityIdentifier))]
+        fn identifier(&self) -> Retained<NSString> {
+            NSString::from_str("by-accessibility")
+        }
+    }
+);
+
+fn identifiers(app: &App) {
+    let window = app.window("identifiers");
+    // SAFETY: `initWithFrame:` of NSView.
+    let view: Retained<Named> =
+        unsafe { msg_send![Named::alloc(app.main_thread), initWithFrame: rect(0.0, 0.0, 10.0, 10.0)] };
+    content(&window).addSubview(&view);
+    let is_shown = || app.ids().iter().any(|id| id == "by-accessibility");
+    assert!(!is_shown(), "nobody asked for that");
+    agent_appkit::use_accessibility_identifiers(app.main_thread);
+    assert!(is_shown());
+    window.close();
+}
