@@ -21,18 +21,20 @@ mod gcc_runtime {
         if to.is_null() {
             return to;
         }
-        let selector = sel_registerName(name.as_ptr());
-        let method = objc_msg_lookup(to, selector);
-        let method: unsafe extern "C-unwind" fn(Object, *const c_void) -> Object =
-            core::mem::transmute(method);
-        method(to, selector)
+        unsafe {
+            let selector = sel_registerName(name.as_ptr());
+            let method = objc_msg_lookup(to, selector);
+            let method: unsafe extern "C-unwind" fn(Object, *const c_void) -> Object =
+                core::mem::transmute(method);
+            method(to, selector)
+        }
     }
 
     macro_rules! messages {
         ($($symbol:ident sends $name:literal;)*) => {$(
             #[unsafe(no_mangle)]
             unsafe extern "C-unwind" fn $symbol(to: Object) -> Object {
-                message(to, $name)
+                unsafe { message(to, $name) }
             }
         )*};
     }
@@ -47,28 +49,28 @@ mod gcc_runtime {
 
     #[unsafe(no_mangle)]
     unsafe extern "C-unwind" fn objc_release(to: Object) {
-        message(to, c"release");
+        unsafe { message(to, c"release") };
     }
 
     #[unsafe(no_mangle)]
     unsafe extern "C-unwind" fn objc_retainAutorelease(to: Object) -> Object {
-        message(message(to, c"retain"), c"autorelease")
+        unsafe { message(message(to, c"retain"), c"autorelease") }
     }
 
     #[unsafe(no_mangle)]
     unsafe extern "C-unwind" fn objc_autoreleasePoolPush() -> Object {
-        message(objc_getClass(c"NSAutoreleasePool".as_ptr()), c"new")
+        unsafe { message(objc_getClass(c"NSAutoreleasePool".as_ptr()), c"new") }
     }
 
     #[unsafe(no_mangle)]
     unsafe extern "C-unwind" fn objc_autoreleasePoolPop(pool: Object) {
-        message(pool, c"release");
+        unsafe { message(pool, c"release") };
     }
 
     /// In GCC's headers it is inline, so no library exports it: an object begins with its class.
     #[unsafe(no_mangle)]
     unsafe extern "C-unwind" fn object_getClass(of: Object) -> Object {
-        if of.is_null() { of } else { *of.cast::<Object>() }
+        if of.is_null() { of } else { unsafe { *of.cast::<Object>() } }
     }
 
     // The linker drops a library that nothing refers to, and with it all classes of AppKit.

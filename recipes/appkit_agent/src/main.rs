@@ -2,7 +2,9 @@
 
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod app;
+// The same conversation as with the egui app.
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
+#[path = "../../egui_agent/src/client.rs"]
 mod client;
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod picture;

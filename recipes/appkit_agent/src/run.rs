@@ -1,40 +1,48 @@
 //! The app as it is started: its window, its surface, AppKit's own loop.
 
-use std::{error::Error, path::Path};
+use std::{env, error::Error, path::Path};
 
-use agent_surface::Surface;
-use objc2::MainThreadMarker;
+use agent_surface::{ServeError, Surface};
+use objc2::{MainThreadMarker, runtime::NSObjectProtocol, sel};
 use objc2_app_kit::{NSApplication, NSApplicationActivationPolicy};
 
-use crate::{app::Orders, client::Options, picture};
+use crate::{
+    app::{Orders, Window},
+    client::Options,
+    picture,
+};
 
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    let mtm = MainThreadMarker::new().ok_or("AppKit runs on the main thread")?;
+    let args: Vec<String> = env::args().skip(1).collect();
+    if let [picture, path] = &args[..]
+        && picture == "--picture"
+    {
+        return picture::take(&open(mtm).1, Path::new(path));
+    }
     let Some(options) = Options::read()? else {
         return Ok(());
     };
-    let mtm = MainThreadMarker::new().ok_or("AppKit runs on the main thread")?;
-    let app = NSApplication::sharedApplication(mtm);
-    if responds(&app) {
-        app.setActivationPolicy(NSApplicationActivationPolicy::Regular);
-    }
-    let orders = Orders::new(mtm);
-    orders.show();
-    if let Some(path) = &options.picture {
-        return picture::take(&app, orders.window(), path);
-    }
-    let _surface = serve(mtm, options)?;
-    app.run();
+    let (orders, _window) = open(mtm);
+    let _surface = serve(mtm, &orders, options)?;
+    NSApplication::sharedApplication(mtm).run();
     Ok(())
 }
 
-/// GNUstep has no activation policies.
-fn responds(app: &NSApplication) -> bool {
-    use objc2::runtime::NSObjectProtocol;
-    app.respondsToSelector(objc2::sel!(setActivationPolicy:))
+/// The app's window, on the screen.
+fn open(mtm: MainThreadMarker) -> (objc2::rc::Retained<Orders>, Window) {
+    let app = NSApplication::sharedApplication(mtm);
+    // GNUstep has no activation policies.
+    if app.respondsToSelector(sel!(setActivationPolicy:)) {
+        app.setActivationPolicy(NSApplicationActivationPolicy::Regular);
+    }
+    let orders = Orders::new(mtm);
+    let window = orders.open();
+    (orders, window)
 }
 
 /// Lets agents in, as far as the door is open.
-fn serve(mtm: MainThreadMarker, options: Options) -> Result<Surface, Box<dyn Error>> {
+fn serve(mtm: MainThreadMarker, orders: &Orders, options: Options) -> Result<Surface, ServeError> {
     let mut surface = Surface::builder("org.example.orders")
         .name("Orders")
         .gate(options.door.gate())
@@ -44,8 +52,7 @@ fn serve(mtm: MainThreadMarker, options: Options) -> Result<Surface, Box<dyn Err
     }
     let surface = surface.serve()?;
     if let Some(address) = surface.address() {
-        let address: &Path = address;
-        options.show(address);
+        options.show(address, orders.closer());
     }
     Ok(surface)
 }

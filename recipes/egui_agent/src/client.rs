@@ -15,14 +15,17 @@ use std::{
 };
 
 use agent_surface::{AuthGate, Decision};
-use eframe::egui::{Context, ViewportCommand, ViewportId};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: egui_agent [--serve] [--full]
+const USAGE: &str = concat!(
+    "usage: ",
+    env!("CARGO_BIN_NAME"),
+    " [--serve] [--full]
   --serve  keep the app up, and print how to talk to it
-  --full   let agents see the whole tree too, to compare";
+  --full   let agents see the whole tree too, to compare"
+);
 
 /// How the app was started.
 pub(crate) struct Options {
@@ -56,8 +59,8 @@ impl Options {
     }
 
     /// Says where the app is served, or has a client talk to it, once through the open door
-    /// and once when it is shut, and closes the app.
-    pub(crate) fn show(self, address: &Path, ctx: &Context) {
+    /// and once when it is shut, and closes the app by `close`, from a thread of its own.
+    pub(crate) fn show(self, address: &Path, close: impl FnOnce() + Send + 'static) {
         let place = address.display();
         if self.serve {
             let line = r#"{"jsonrpc":"2.0","id":1,"method":"describe_ui"}"#;
@@ -65,15 +68,14 @@ impl Options {
             println!("  echo '{line}' | socat -t2 - UNIX-CONNECT:{place}");
             return;
         }
-        let (address, ctx) = (address.to_owned(), ctx.clone());
+        let address = address.to_owned();
         std::thread::spawn(move || {
             println!("== An agent connects ==");
             in_a_process_of_its_own(&address, self.full);
             self.door.0.store(false, Ordering::Relaxed);
             println!("\n== The app shuts its door ==");
             in_a_process_of_its_own(&address, self.full);
-            ctx.send_viewport_cmd_to(ViewportId::ROOT, ViewportCommand::Close);
-            ctx.request_repaint();
+            close();
         });
     }
 }

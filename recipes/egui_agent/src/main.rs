@@ -11,7 +11,7 @@ use std::{env, error::Error};
 use agent_surface::{Surface, egui::run_windowless};
 use app::Orders;
 use client::Options;
-use eframe::egui::{Context, Ui, ViewportBuilder, vec2};
+use eframe::egui::{Context, Ui, ViewportBuilder, ViewportCommand, ViewportId, vec2};
 
 /// The app's window, and its surface as long as that is open.
 struct Window {
@@ -64,7 +64,11 @@ fn serve(ctx: &Context, options: Options) -> Result<Surface, agent_surface::Serv
     }
     let surface = surface.serve()?;
     if let Some(address) = surface.address() {
-        options.show(address, ctx);
+        let ctx = ctx.clone();
+        options.show(address, move || {
+            ctx.send_viewport_cmd_to(ViewportId::ROOT, ViewportCommand::Close);
+            ctx.request_repaint();
+        });
     }
     Ok(surface)
 }
