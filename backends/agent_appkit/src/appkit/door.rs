@@ -262,10 +262,16 @@ pub(crate) fn timer(seconds: f64) -> Option<Retained<NSTimer>> {
 /// Lets the user take an edit of a field back. What is kept is the text, not the field.
 pub(crate) fn can_undo(undo: &NSUndoManager, node: Node, before: &NSString) {
     let edit = NSArray::from_slice(&[&*NSString::from_str(&node.number().to_string()), before]);
+    // An undo manager that groups what one event does opens its groups itself.
+    let groups = undo.groupingLevel() == 0 && !undo.groupsByEvent();
     with(|door| {
-        undo.beginUndoGrouping();
+        if groups {
+            undo.beginUndoGrouping();
+        }
         // SAFETY: the method takes the array.
         unsafe { undo.registerUndoWithTarget_selector_object(door, sel!(agentUndo:), Some(&edit)) };
-        undo.endUndoGrouping();
+        if groups {
+            undo.endUndoGrouping();
+        }
     });
 }

@@ -310,7 +310,7 @@ fn item_facts(look: &Look, item: &NSMenuItem, facts: &mut Facts) {
         return;
     }
     let states = &mut facts.states;
-    states.set(States::HIDDEN, item.isHidden());
+    states.set(States::HIDDEN, menus::is_hidden(item));
     states.set(States::DISABLED, !menus::is_enabled(item));
     let on = item.state() == NSControlStateValueOn;
     if item.hasSubmenu() {

@@ -2,7 +2,12 @@
 
 use std::{cell::RefCell, collections::HashMap};
 
-use objc2::{MainThreadMarker, Message, rc::Retained, runtime::AnyObject};
+use objc2::{
+    MainThreadMarker, Message,
+    rc::Retained,
+    runtime::{AnyObject, NSObjectProtocol},
+    sel,
+};
 use objc2_app_kit::{NSApplication, NSMenu, NSMenuItem, NSPopUpButton, NSPopUpButtonCell, NSView};
 
 use super::{
@@ -102,6 +107,11 @@ pub(crate) fn sends_for_button(item: &NSMenuItem) -> bool {
         || item
             .target()
             .is_some_and(|target: Retained<AnyObject>| target.downcast::<NSPopUpButtonCell>().is_ok())
+}
+
+/// Whether an item is left out of its menu. GNUstep has no such items.
+pub(crate) fn is_hidden(item: &NSMenuItem) -> bool {
+    item.respondsToSelector(sel!(isHidden)) && item.isHidden()
 }
 
 /// Whether an item may be chosen now: the app is asked as it is before a menu opens.
