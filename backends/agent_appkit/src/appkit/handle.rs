@@ -46,6 +46,14 @@ impl Shared {
         }
     }
 
+    /// The same, if any request waits.
+    pub(crate) fn wake_for_more(&self) {
+        let waits = !lock(&self.state).inbox.is_empty();
+        if waits {
+            self.wake();
+        }
+    }
+
     /// The main thread has come: it may be asked again.
     pub(crate) fn came(&self) {
         self.woken.store(false, Ordering::Release);

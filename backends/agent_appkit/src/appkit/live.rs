@@ -162,7 +162,8 @@ impl LiveTree for Look {
             }
             return Some(top.agent_node());
         }
-        let modal = self.app().modalWindow()?;
+        // One that was closed blocks nobody, though its loop may still have to notice.
+        let modal = self.app().modalWindow().filter(|modal| self.is_shown(modal))?;
         let reachable = window.is_some_and(|window| window.worksWhenModal() || is_over(&window, &modal));
         (!reachable).then(|| modal.agent_node())
     }

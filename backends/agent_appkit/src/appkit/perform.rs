@@ -7,7 +7,7 @@ use agent_core::{
 use objc2::{MainThreadMarker, msg_send, rc::Retained, runtime::AnyObject};
 use objc2_app_kit::{
     NSButton, NSButtonCell, NSControl, NSControlStateValueMixed, NSControlStateValueOff,
-    NSControlStateValueOn, NSMenuItem, NSSlider, NSStepper, NSSwitch, NSTabViewItem, NSTableView,
+    NSControlStateValueOn, NSMenuItem, NSSlider, NSStepper, NSSwitch, NSTabState, NSTabViewItem, NSTableView,
     NSTextField, NSView,
 };
 use objc2_foundation::NSIndexSet;
@@ -319,7 +319,9 @@ fn on_item(look: &Look, item: &NSMenuItem, action: &Action) {
 
 fn on_tab(look: &Look, tab: &NSTabViewItem, action: &Action) {
     if let (Action::Select, Some(tabs)) = (action, tab.tabView(look.mtm)) {
-        tabs.selectTabViewItem(Some(tab));
+        if tab.tabState() != NSTabState::SelectedTab {
+            tabs.selectTabViewItem(Some(tab));
+        }
     }
 }
 

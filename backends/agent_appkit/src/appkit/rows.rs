@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use agent_core::Tag;
-use objc2::{msg_send, rc::Retained, runtime::{AnyObject, NSObjectProtocol}, sel};
+use objc2::{msg_send, rc::Retained, runtime::{AnyObject, NSObjectProtocol, Sel}, sel};
 use objc2_app_kit::{NSCell, NSOutlineView, NSTableColumn, NSTableView, NSTextField, NSView};
 use objc2_foundation::{NSInteger, NSString};
 
@@ -174,32 +174,38 @@ fn words_in(cell: &NSView) -> Option<String> {
     cell.subviews().iter().find_map(|inside| words_in(&inside))
 }
 
+/// What a table whose rows are drawn by cells shows there.
 fn cell_text(view: &NSTableView, column: &NSTableColumn, number: isize, row: isize) -> Option<String> {
-    if view.respondsToSelector(sel!(preparedCellAtColumn:row:)) {
-        // SAFETY: column and row are there.
-        let cell: Option<Retained<NSCell>> =
-            unsafe { msg_send![view, preparedCellAtColumn: number as NSInteger, row: row as NSInteger] };
-        let words = cell.map(|cell| cell.stringValue().to_string());
-        if words.as_ref().is_some_and(|words| !words.is_empty()) {
-            return words;
-        }
-    }
     // SAFETY: every table answers for its data source.
-    let source: Retained<AnyObject> = unsafe { msg_send![view, dataSource] };
-    let value: Option<Retained<AnyObject>> = match outline(view) {
-        Some(outline) => {
-            let item = item(outline, row);
-            // SAFETY: as the outline itself asks.
-            unsafe {
+    let source: Option<Retained<AnyObject>> = unsafe { msg_send![view, dataSource] };
+    let source = source?;
+    let answers = |selector: Sel| {
+        let class = source.class();
+        class.responds_to(selector)
+    };
+    // SAFETY: as the table itself asks.
+    let value: Option<Retained<AnyObject>> = unsafe {
+        match outline(view) {
+            Some(outline) if answers(sel!(outlineView:objectValueForTableColumn:byItem:)) => {
+                let item = item(outline, row);
                 msg_send![&source, outlineView: outline, objectValueForTableColumn: column, byItem: item.as_deref()]
             }
+            None if answers(sel!(tableView:objectValueForTableColumn:row:)) => {
+                msg_send![&source, tableView: view, objectValueForTableColumn: column, row: row as NSInteger]
+            }
+            _ => None,
         }
-        // SAFETY: as the table itself asks.
-        None => unsafe {
-            msg_send![&source, tableView: view, objectValueForTableColumn: column, row: row as NSInteger]
-        },
     };
-    value?.downcast::<NSString>().ok().map(|words| words.to_string())
+    if let Some(words) = value.and_then(|value| value.downcast::<NSString>().ok()) {
+        return Some(words.to_string());
+    }
+    if !view.respondsToSelector(sel!(preparedCellAtColumn:row:)) {
+        return None;
+    }
+    // SAFETY: column and row are there.
+    let cell: Option<Retained<NSCell>> =
+        unsafe { msg_send![view, preparedCellAtColumn: number as NSInteger, row: row as NSInteger] };
+    cell.map(|cell| cell.stringValue().to_string())
 }
 
 /// The row of a key, in view or not.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Authorised, Call, Changes, Event, EventVerb, Fault, Job, LiveTree, Marks, No,
+    Acted, Action, Answer, Authorised, Call, Cause, Changes, Event, EventVerb, Fault, Job, LiveTree, Marks, No,
     ReplyTo, Standings, States, Surface, TURN_BUDGET, Waiting,
 };
 use objc2::{MainThreadMarker, rc::Retained};
@@ -47,6 +47,7 @@ struct Ui {
 struct Acting {
     number: u64,
     reply: ReplyTo,
+    cause: Option<Cause>,
     /// Of an edit: the field.
     edited: Option<Node>,
 }
@@ -112,9 +113,7 @@ pub(crate) fn work(mtm: MainThreadMarker) {
     }
     look_again(mtm);
     keep_looking(&shared);
-    if !lock(&shared.state).inbox.is_empty() {
-        shared.wake();
-    }
+    shared.wake_for_more();
 }
 
 fn next(shared: &Shared) -> Option<Job> {
@@ -131,7 +130,7 @@ pub(crate) fn look_again(mtm: MainThreadMarker) {
     let looked = catch("looking at the app", || {
         with_ui(|ui| {
             if is_watched(ui) {
-                ui.settle(mtm);
+                ui.settle(mtm, None);
                 ui.waiting.purge();
             }
         })
@@ -162,8 +161,11 @@ fn keep_looking(shared: &Shared) {
 /// what the handler did so far is what came of it.
 pub(crate) fn went_on(mtm: MainThreadMarker) {
     let acting = with_ui(|ui| ui.acting.take()).flatten();
-    if let Some(acting) = acting {
-        finish(mtm, acting, Ok(None));
+    let Some(acting) = acting else { return };
+    finish(mtm, acting, Ok(None));
+    // What else waits would wait for the handler to come back.
+    if let Some(shared) = shared() {
+        shared.wake_for_more();
     }
 }
 
@@ -177,7 +179,7 @@ fn serve(mtm: MainThreadMarker, job: Job) {
     if matches!(job.call, Call::Wait(_)) {
         let waits = catch("looking at the app", || {
             with_ui(|ui| {
-                ui.settle(mtm);
+                ui.settle(mtm, None);
                 ui.waiting.purge();
                 ui.waiting.add(job, &ui.surface, &Look::new(mtm));
             })
@@ -193,7 +195,7 @@ fn serve(mtm: MainThreadMarker, job: Job) {
         with_ui(|ui| {
             // What happened before is settled before, so that it is not told as brought about by
             // what this job does.
-            ui.settle(mtm);
+            ui.settle(mtm, None);
             ui.judge(mtm, &job)
         })
     });
@@ -203,10 +205,11 @@ fn serve(mtm: MainThreadMarker, job: Job) {
         Ok(None) => return job.reply.send(Answer::Fault(Fault::Closed)),
         Err(fault) => return job.reply.send(Answer::Fault(fault)),
     };
-    act(mtm, job.reply, leave);
+    let cause = job.cause();
+    act(mtm, job.reply, cause, leave);
 }
 
-fn act(mtm: MainThreadMarker, reply: ReplyTo, leave: Authorised<Node>) {
+fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Authorised<Node>) {
     let secret = leave.is_secret();
     let (node, action) = leave.perform();
     let edited = matches!(action, Action::SetText { .. }).then_some(node);
@@ -215,6 +218,7 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, leave: Authorised<Node>) {
         ui.acting = Some(Acting {
             number: ui.actions,
             reply,
+            cause,
             edited,
         });
         ui.actions
@@ -235,7 +239,7 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, leave: Authorised<Node>) {
 fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<Edit>, No>) {
     let answer = catch("looking at the app", || {
         with_ui(|ui| {
-            let events = ui.settle(mtm);
+            let events = ui.settle(mtm, acting.cause.as_ref());
             let edit = match performed {
                 Ok(edit) => edit,
                 Err(no) => return no.into(),
@@ -278,13 +282,14 @@ impl Ui {
         }
     }
 
-    /// Looks at what changed.
-    fn settle(&mut self, mtm: MainThreadMarker) -> Vec<Event> {
+    /// Looks at what changed: by an agent's action, or by whatever else.
+    fn settle(&mut self, mtm: MainThreadMarker, cause: Option<&Cause>) -> Vec<Event> {
         let look = Look::new(mtm);
         let mut acted = ACTED.take();
         let mut emitted = std::mem::take(&mut lock(&self.shared.state).emitted);
         acted.extend(emitted.take(&look));
         let mut events = self.surface.settle(&look, Changes::Everything, &acted);
+        agent_core::caused(&mut events, cause);
         for warning in self.surface.take_warnings() {
             log::warn!("{warning}");
         }
