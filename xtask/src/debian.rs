@@ -21,6 +21,15 @@ const FOR_WINDOWS: &[&str] = &[
     "libx11-xcb1",
 ];
 
+/// GNUstep's AppKit with what draws it, and a compiler for Objective-C: enough to build the AppKit
+/// backend on Linux and to run it.
+pub(crate) const FOR_GNUSTEP: &[&str] = &[
+    "xvfb",
+    "libgnustep-gui-dev",
+    "gnustep-back0.29-cairo",
+    "gobjc",
+];
+
 /// A question to dpkg, apt or sudo that needs no network.
 const QUICK: Duration = Duration::from_secs(30);
 
@@ -34,7 +43,11 @@ pub(crate) fn can_open_windows() -> Result<(), String> {
             Err("no Xvfb on this machine; install it and OpenGL by your system's means".to_owned())
         };
     }
-    match missing()?.as_slice() {
+    are_installed(FOR_WINDOWS)
+}
+
+fn are_installed(packages: &[&'static str]) -> Result<(), String> {
+    match missing(packages)?.as_slice() {
         [] => Ok(()),
         missing => Err(format!(
             "missing packages; as root: apt-get install {}",
@@ -46,11 +59,23 @@ pub(crate) fn can_open_windows() -> Result<(), String> {
 /// Sees to it that windows can be opened: installs what is missing if it may, and says so first.
 /// Where it can't, that is a reason to skip what needs a window, not a failure.
 pub(crate) fn prepare_for_windows(may_install: bool) -> Result<Ended, String> {
-    println!(
-        "windows need these Debian packages: {}",
-        FOR_WINDOWS.join(" ")
-    );
-    let Err(why) = can_open_windows() else {
+    prepare("windows", FOR_WINDOWS, can_open_windows, may_install)
+}
+
+/// The same for GNUstep.
+pub(crate) fn prepare_for_gnustep(may_install: bool) -> Result<Ended, String> {
+    let there = || are_installed(FOR_GNUSTEP);
+    prepare("GNUstep", FOR_GNUSTEP, there, may_install)
+}
+
+fn prepare(
+    what: &str,
+    packages: &[&'static str],
+    are_there: impl Fn() -> Result<(), String>,
+    may_install: bool,
+) -> Result<Ended, String> {
+    println!("{what} needs these Debian packages: {}", packages.join(" "));
+    let Err(why) = are_there() else {
         return Ok(Ended::Passed("all there".to_owned()));
     };
     if !may_install {
@@ -64,7 +89,7 @@ pub(crate) fn prepare_for_windows(may_install: bool) -> Result<Ended, String> {
             "not root, and no sudo without a password; {why}"
         )));
     };
-    let missing = missing()?;
+    let missing = missing(packages)?;
     println!("installing by apt-get: {}", missing.join(" "));
     // Without fresh lists the old ones may still do, and a new machine has none: install decides.
     if let Err(error) = program::run(rights.apt_get().arg("update")) {
@@ -77,16 +102,16 @@ pub(crate) fn prepare_for_windows(may_install: bool) -> Result<Ended, String> {
     if let Err(error) = program::run(&mut install) {
         return Ok(Ended::Skipped(format!("apt-get install {error}; {why}")));
     }
-    Ok(match can_open_windows() {
+    Ok(match are_there() {
         Ok(()) => Ended::Passed(format!("installed {}", missing.join(" "))),
         Err(why) => Ended::Skipped(format!("apt-get succeeded, yet {why}")),
     })
 }
 
 /// Those of the packages that are not installed.
-fn missing() -> Result<Vec<&'static str>, String> {
+fn missing(packages: &[&'static str]) -> Result<Vec<&'static str>, String> {
     let mut missing = Vec::new();
-    for package in FOR_WINDOWS {
+    for package in packages {
         let mut query = Command::new("dpkg-query");
         query.args(["--show", "--showformat=${db:Status-Status}\n", package]);
         let answer = capture(&mut query, QUICK)?;

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod appkit;
 mod bench;
 mod cases;
 mod clients;
@@ -46,6 +47,12 @@ const COMMANDS: &[Command] = &[
         options: &[],
         summary: "Runs each recipe without a display and in a window, and compares what it says",
         run: recipes::run,
+    },
+    Command {
+        name: "appkit",
+        options: &["--check-macos", "--no-install", "--picture"],
+        summary: "The AppKit backend on GNUstep: builds it, runs its recipe and its cases",
+        run: appkit::run,
     },
     Command {
         name: "clients",

@@ -27,7 +27,9 @@ impl Xvfb {
     pub(crate) fn start() -> Result<Self, String> {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1280x800x24"])
-            .args(["-nolisten", "tcp"])
+            // Without the last one it starts anew when its last client goes, and the next one may
+            // come in between.
+            .args(["-nolisten", "tcp", "-noreset"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

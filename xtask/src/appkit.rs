@@ -1,0 +1,205 @@
+//! `appkit`: the AppKit backend without a Mac. On GNUstep it is built and run; for macOS it is
+//! checked as far as that goes without Apple's SDK. Both have a workspace of their own, in
+//! `gnustep/`, so that nothing of it reaches those who build for macOS.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use crate::{
+    Options, debian,
+    program::{self, capture},
+    recipes,
+    step::{Ended, Steps},
+    workspace,
+    xvfb::Xvfb,
+};
+
+/// What a macOS user's machine is.
+const MACOS: &str = "aarch64-apple-darwin";
+
+/// A check of one program, on a slow machine.
+const CHECK: Duration = Duration::from_secs(600);
+
+pub(crate) fn run(options: &Options) -> Result<(), String> {
+    let root = workspace::root()?;
+    let mut steps = Steps::default();
+    if options.has("--check-macos") {
+        add_checks(&mut steps, &root);
+    } else {
+        add_steps(&mut steps, &root, !options.has("--no-install"), options.has("--picture"));
+    }
+    steps.finish()
+}
+
+fn add_steps(steps: &mut Steps, root: &Path, may_install: bool, picture: bool) {
+    let mut there = false;
+    steps.run("packages", || {
+        let ended = debian::prepare_for_gnustep(may_install)?;
+        there = matches!(ended, Ended::Passed(_));
+        Ok(ended)
+    });
+    if !there {
+        return;
+    }
+    let mut built = Err("it was not built, as said above".to_owned());
+    steps.run("appkit: build on GNUstep", || {
+        patch_objc2(root)?;
+        built = Ok(build(root)?);
+        Ok(Ended::Passed(String::new()))
+    });
+    steps.run("recipe appkit_agent: on GNUstep", || {
+        let program = named(&built, "appkit_agent")?;
+        let xvfb = Xvfb::start()?;
+        let folder = root.join("recipes/appkit_agent");
+        recipes::converse(program, &folder, |command| xvfb.show(command))
+    });
+    steps.run("cases: on GNUstep", || {
+        let xvfb = Xvfb::start()?;
+        let mut cases = Command::new(named(&built, "agent_cases")?);
+        cases.current_dir(root).args(["run", "--backend", "appkit"]);
+        xvfb.show(&mut cases);
+        program::run(&mut cases)?;
+        Ok(Ended::Passed(String::new()))
+    });
+    steps.run("tests: on GNUstep", || {
+        let xvfb = Xvfb::start()?;
+        let mut test = cargo(&root.join("gnustep"), root);
+        test.args(["test", "--locked"]);
+        xvfb.show(&mut test);
+        program::run(&mut test)?;
+        Ok(Ended::Passed(String::new()))
+    });
+    if picture {
+        steps.run("picture of the recipe", || {
+            let xvfb = Xvfb::start()?;
+            let mut recipe = Command::new(named(&built, "appkit_agent")?);
+            recipe.arg("--picture").arg(root.join("docs/appkit.png"));
+            xvfb.show(&mut recipe);
+            program::run(&mut recipe)?;
+            Ok(Ended::Passed("docs/appkit.png".to_owned()))
+        });
+    }
+}
+
+/// Cargo in one of the two workspaces; what it makes goes where everything else does.
+fn cargo(workspace: &Path, root: &Path) -> Command {
+    let mut cargo = workspace::cargo(workspace);
+    cargo.env("CARGO_TARGET_DIR", workspace::target(root));
+    cargo
+}
+
+fn build(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut cargo = cargo(&root.join("gnustep"), root);
+    cargo.args(["build", "--locked", "--bins"]);
+    workspace::build(&mut cargo)
+}
+
+fn named<'a>(built: &'a Result<Vec<PathBuf>, String>, name: &str) -> Result<&'a Path, String> {
+    let is = |program: &&PathBuf| program.file_name().is_some_and(|file| file == name);
+    let found = built.as_ref()?.iter().find(is);
+    found.map(PathBuf::as_path).ok_or_else(|| format!("cargo made no program {name}"))
+}
+
+/// Makes the copy of objc2 that GNUstep is built with: as published, but that it looks classes up
+/// by name, as GCC's runtime wants it, and has what that runtime lacks appended.
+fn patch_objc2(root: &Path) -> Result<(), String> {
+    let from = published(root, "objc2")?;
+    let to = root.join("gnustep/objc2");
+    let failed = |error: std::io::Error| format!("no copy of objc2 in {}: {error}", to.display());
+    if to.exists() {
+        fs::remove_dir_all(&to).map_err(failed)?;
+    }
+    copy(&from, &to).map_err(failed)?;
+    let manifest = fs::read_to_string(to.join("Cargo.toml")).map_err(failed)?;
+    let manifest = without_static_classes(&manifest)
+        .ok_or("objc2's manifest has no feature gnustep-1-7 any more; see gnustep/Cargo.toml")?;
+    fs::write(to.join("Cargo.toml"), manifest).map_err(failed)?;
+    let patch = fs::read_to_string(root.join("gnustep/objc2.patch.rs")).map_err(failed)?;
+    // In the middle of a file there is no documentation of the whole.
+    let patch = patch.replace("//!", "//");
+    let lib = to.join("src/lib.rs");
+    let source = fs::read_to_string(&lib).map_err(failed)?;
+    fs::write(&lib, source + "\n" + &patch).map_err(failed)
+}
+
+/// Its feature for GNUstep, emptied: what it switches on are classes by symbols, which libraries
+/// built by GCC do not have.
+fn without_static_classes(manifest: &str) -> Option<String> {
+    let name = "\ngnustep-1-7 = [";
+    let from = manifest.find(name)? + name.len();
+    let to = from + manifest.get(from..)?.find(']')?;
+    let (before, after) = (manifest.get(..from)?, manifest.get(to..)?);
+    Some(format!("{before}{after}"))
+}
+
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &to)?;
+        } else {
+            fs::copy(entry.path(), to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where cargo keeps a crate that is in our lock file, in the newest version that is there.
+fn published(root: &Path, name: &str) -> Result<PathBuf, String> {
+    let mut metadata = workspace::cargo(root);
+    metadata.args(["metadata", "--locked", "--format-version", "1"]);
+    let said = capture(&mut metadata, CHECK)?;
+    let all: serde_json::Value = serde_json::from_str(&said.stdout)
+        .map_err(|error| format!("cargo metadata: {error}; it had said:\n{}", said.stderr))?;
+    let packages = all.get("packages").and_then(serde_json::Value::as_array);
+    let mut found: Vec<(&str, &str)> = packages
+        .into_iter()
+        .flatten()
+        .filter(|package| package.get("name").and_then(serde_json::Value::as_str) == Some(name))
+        .filter_map(|package| Some((package.get("version")?.as_str()?, package.get("manifest_path")?.as_str()?)))
+        .collect();
+    found.sort_unstable();
+    let (_, manifest) = found.last().ok_or_else(|| format!("{name} is not in Cargo.lock"))?;
+    let folder = Path::new(manifest).parent();
+    Ok(folder.unwrap_or(Path::new("")).to_owned())
+}
+
+fn add_checks(steps: &mut Steps, root: &Path) {
+    let mut there = false;
+    steps.run(&format!("the standard library of {MACOS}"), || {
+        if !program::is_installed("rustup") {
+            return Ok(Ended::Skipped("no rustup, which has it".to_owned()));
+        }
+        program::run(Command::new("rustup").args(["target", "add", MACOS]))?;
+        there = true;
+        Ok(Ended::Passed(String::new()))
+    });
+    if !there {
+        return;
+    }
+    let check = || {
+        let mut check = cargo(&root.join("gnustep/macos-check"), root);
+        check.args(["check", "--locked", "--target", MACOS]);
+        check
+    };
+    steps.run("macOS: what an app compiles is accepted", || {
+        program::run(&mut check())?;
+        Ok(Ended::Passed(String::new()))
+    });
+    steps.run("macOS: a wrong type is refused", || {
+        let said = capture(check().args(["--features", "wrong", "--bin", "wrong"]), CHECK)?;
+        if said.status.success() {
+            return Err("it was accepted, so the check checks nothing".to_owned());
+        }
+        if !(said.stderr.contains("E0308") && said.stderr.contains("wrong.rs")) {
+            return Err(format!("it was refused for another reason:\n{}", said.stderr));
+        }
+        Ok(Ended::Passed("mismatched types, as it should be".to_owned()))
+    });
+}
