@@ -221,9 +221,11 @@ impl Folder {
         }
         let mode = Mode::from_raw_mode(stat.st_mode);
         if mode.intersects(Mode::RWXG | Mode::RWXO) {
+            #[allow(clippy::useless_conversion, reason = "on macOS it has sixteen bits")]
+            let mode = u32::from(mode.bits()) & 0o777;
             return Err(ServeError::FolderOpen {
                 path: path.to_owned(),
-                mode: mode.bits() & 0o777,
+                mode,
             });
         }
         Ok(Self {
