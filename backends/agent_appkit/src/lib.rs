@@ -8,7 +8,9 @@ pub use elsewhere::{MainThreadMarker, open};
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod appkit;
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
-pub use appkit::{AgentRows, AgentTagged, AppKitHandle, open, use_accessibility_identifiers};
+pub use appkit::{
+    AgentRows, AgentTagged, AppKitHandle, known_objects, open, use_accessibility_identifiers,
+};
 
 // The versions that these traits are for.
 #[cfg(any(target_os = "macos", feature = "gnustep"))]

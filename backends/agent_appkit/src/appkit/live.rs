@@ -1,7 +1,7 @@
 //! The app's views as the rules look at them. Each answer costs what is around the node; only
 //! the order among many siblings costs as many as there are.
 
-use agent_core::{Facts, Frame, Label, LiveTree, Marks, Role, States, Tag, VerbSet};
+use agent_core::{Facts, Frame, Label, LiveTree, Marks, Role, States, Tag, Verb, VerbSet};
 use objc2::{msg_send, rc::Retained, runtime::NSObjectProtocol, sel};
 use objc2_app_kit::{
     NSButton, NSControl, NSControlStateValueMixed, NSControlStateValueOn, NSMenuItem, NSPanel,
@@ -12,7 +12,7 @@ use objc2_foundation::{NSRect, NSString};
 use super::{
     class, editing,
     finding::{Look, Thing, outline_item},
-    menus, rows,
+    menus, perform, rows,
     table::{self, Node},
     tagging::HasNode,
     widget::Widget,
@@ -174,6 +174,15 @@ impl LiveTree for Look {
             Widget::Stepper(stepper) => Some((stepper.minValue(), stepper.maxValue())),
             _ => None,
         }
+    }
+
+    fn activates(&self, node: Node, verb: Verb) -> Option<Node> {
+        if verb != Verb::Submit {
+            return None;
+        }
+        let widget = Widget::of(&*self.view(node)?);
+        let button: Retained<NSView> = perform::pressed_by_enter(widget.field()?)?.into_super().into_super();
+        Some(button.agent_node())
     }
 
     fn has_row(&self, list: Node, key: &str) -> bool {

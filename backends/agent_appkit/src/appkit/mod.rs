@@ -17,4 +17,6 @@ mod turn;
 mod widget;
 
 pub use handle::{AppKitHandle, open};
+#[doc(hidden)]
+pub use table::known_objects;
 pub use tagging::{AgentRows, AgentTagged, use_accessibility_identifiers};

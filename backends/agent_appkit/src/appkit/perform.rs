@@ -1,9 +1,7 @@
 //! An agent's actions, once the rules have allowed them: through the action paths that a
 //! person's steps end in.
 
-use agent_core::{
-    Action, LiveTree, Marks, No, Refusal, Standings, States, VerbSet, Why,
-};
+use agent_core::Action;
 use objc2::{MainThreadMarker, msg_send, rc::Retained, runtime::AnyObject};
 use objc2_app_kit::{
     NSButton, NSButtonCell, NSControl, NSControlStateValueMixed, NSControlStateValueOff,
@@ -26,30 +24,24 @@ pub(crate) struct Edit {
     pub(crate) wanted: String,
 }
 
-type Done = Result<Option<Edit>, No>;
-
 /// Does it, now.
-///
-/// # Errors
-/// If the live widget judges otherwise than the rules could: a default button that may not be
-/// pressed.
-pub(crate) fn perform(mtm: MainThreadMarker, node: Node, action: Action, secret: bool) -> Done {
+pub(crate) fn perform(mtm: MainThreadMarker, node: Node, action: Action, secret: bool) -> Option<Edit> {
     let look = Look::new(mtm);
     match look.thing(node) {
-        Thing::View(view) => return on_view(&look, node, &view, action, secret),
+        Thing::View(view) => return on_view(node, &view, action, secret),
         Thing::Window(_) | Thing::Menu(_) | Thing::Gone => {}
         Thing::MenuItem(item) => on_item(&look, &item, &action),
         Thing::Tab(tab) => on_tab(&look, &tab, &action),
         Thing::Row(table, row) => on_row(&table, row, &action),
     }
-    Ok(None)
+    None
 }
 
-fn on_view(look: &Look, node: Node, view: &NSView, action: Action, secret: bool) -> Done {
+fn on_view(node: Node, view: &NSView, action: Action, secret: bool) -> Option<Edit> {
     let widget = Widget::of(view);
     match action {
         Action::Click => click(&widget),
-        Action::SetText { value, range, .. } => return Ok(write(node, &widget, &value, range, secret)),
+        Action::SetText { value, range, .. } => return write(node, &widget, &value, range, secret),
         Action::ScrollTo { key: None } => scroll_to(view),
         Action::ScrollTo { key: Some(key) } => {
             if let (Some(row), Some(table)) = (rows::row_of_key(node, &key), rows::view(node)) {
@@ -64,7 +56,7 @@ fn on_view(look: &Look, node: Node, view: &NSView, action: Action, secret: bool)
         }
         Action::Submit => {
             if let Some(field) = widget.field() {
-                submit(look, node, field)?;
+                submit(node, field);
             }
         }
         Action::Select => {
@@ -80,7 +72,7 @@ fn on_view(look: &Look, node: Node, view: &NSView, action: Action, secret: bool)
         },
         Action::Expand | Action::Collapse => {}
     }
-    Ok(None)
+    None
 }
 
 /// Sends a control's action to its target, as the end of a click does.
@@ -227,7 +219,7 @@ fn splice(text: Option<String>, range: Option<(u64, u64)>, value: &str) -> Strin
 }
 
 /// Presses Enter in a field: its action if it has one, else the window's default button.
-fn submit(look: &Look, node: Node, field: &NSTextField) -> Result<(), No> {
+fn submit(node: Node, field: &NSTextField) {
     if editing::asks_for_commands(field)
         && let Some(editor) = editing::editor(field)
     {
@@ -235,62 +227,34 @@ fn submit(look: &Look, node: Node, field: &NSTextField) -> Result<(), No> {
         // SAFETY: `- (void)insertNewline:(id)sender`.
         let _: () = unsafe { msg_send![&editor, insertNewline: None::<&AnyObject>] };
         turn::was_submitted(node);
-        return Ok(());
+        return;
     }
     // SAFETY: asked on the main thread, and kept from here on.
     if field.action().is_some() {
         field.validateEditing();
         turn::was_submitted(node);
         send(field);
-        return Ok(());
+        return;
     }
     let button = default_button(field);
-    if let Some(button) = &button {
-        judge_enter(look, button)?;
-    }
     turn::was_submitted(node);
     if let Some(button) = button {
         click(&Widget::of(&button));
     }
-    Ok(())
+}
+
+/// The button that Enter in a field presses, if the app doesn't listen to Enter there.
+pub(crate) fn pressed_by_enter(field: &NSTextField) -> Option<Retained<NSButton>> {
+    if field.action().is_some() {
+        return None;
+    }
+    default_button(field)
 }
 
 fn default_button(field: &NSTextField) -> Option<Retained<NSButton>> {
     let cell: Retained<NSButtonCell> = field.window()?.defaultButtonCell()?;
     // SAFETY: asked on the main thread, and kept from here on.
     unsafe { cell.controlView() }?.downcast().ok()
-}
-
-/// Judges the default button that Enter would press as an action on that button (rule 3): it
-/// need not be exposed, but its ceiling, its state and its marks hold.
-fn judge_enter(look: &Look, button: &NSButton) -> Result<(), No> {
-    use super::tagging::HasNode;
-    let view: &NSView = button;
-    let node = view.agent_node();
-    let no = |why| No::from(Refusal::NotActionable { why, by: None });
-    let mut standings = Standings::new(look);
-    let Some(standing) = standings.of(node) else {
-        return Ok(());
-    };
-    if standing.inherited.contains(States::HIDDEN) {
-        return Err(no(Why::Hidden));
-    }
-    if !standing.ceiling.contains(VerbSet::Click) {
-        return Err(no(Why::Ceiling));
-    }
-    if let Some(modal) = look.blocked_by(node) {
-        let by = standings
-            .of(modal)
-            .and_then(|modal| modal.id.as_deref().map(str::to_owned));
-        return Err(No::from(Refusal::NotActionable { why: Why::BlockedByModal, by }));
-    }
-    if standing.inherited.contains(States::DISABLED) {
-        return Err(no(Why::Disabled));
-    }
-    if standing.marks.contains(Marks::CONFIRM) {
-        return Err(Refusal::NeedsConfirmation.into());
-    }
-    Ok(())
 }
 
 fn on_item(look: &Look, item: &NSMenuItem, action: &Action) {

@@ -224,8 +224,7 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Autho
         ui.actions
     });
     door::tell_when_it_goes_on();
-    let performed = catch("a handler of the app", || perform::perform(mtm, node, action, secret))
-        .unwrap_or_else(|fault| Err(No::Fault(fault)));
+    let performed = catch("a handler of the app", || perform::perform(mtm, node, action, secret));
     door::need_not_tell();
     let acting = with_ui(|ui| match &ui.acting {
         Some(acting) if Some(acting.number) == number => ui.acting.take(),
@@ -236,13 +235,13 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Autho
     }
 }
 
-fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<Edit>, No>) {
+fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<Edit>, Fault>) {
     let answer = catch("looking at the app", || {
         with_ui(|ui| {
             let events = ui.settle(mtm, acting.cause.as_ref());
             let edit = match performed {
                 Ok(edit) => edit,
-                Err(no) => return no.into(),
+                Err(fault) => return Answer::Fault(fault),
             };
             let wanted = edit.as_ref().map(|edit| edit.wanted.as_str());
             let look = Look::new(mtm);
@@ -276,7 +275,12 @@ impl Ui {
         let Call::Act { target, action } = &job.call else {
             return Judged::Answer(Answer::Fault(Fault::Unsupported));
         };
-        match self.surface.authorise(&look, target, action.clone(), job.view) {
+        let judged = self.surface.judge(&look, target, action.clone(), job.view);
+        let leave = judged.and_then(|judged| {
+            let leave = self.surface.authorise(&look, judged, &job.gate, &job.request);
+            leave.map_err(No::from)
+        });
+        match leave {
             Ok(leave) => Judged::Leave(leave),
             Err(no) => Judged::Answer(no.into()),
         }

@@ -12,7 +12,7 @@ use std::{
 use agent_appkit::{
     AgentTagged, Tag, known_objects,
     objc2::{
-        DefinedClass, MainThreadOnly, define_class, msg_send,
+        MainThreadOnly, define_class, msg_send,
         rc::{Retained, autoreleasepool},
     },
     objc2_app_kit::NSView,
