@@ -3,7 +3,12 @@
 use std::{env, error::Error, path::Path};
 
 use agent_surface::{ServeError, Surface};
-use objc2::{MainThreadMarker, runtime::NSObjectProtocol, sel};
+use objc2::{
+    MainThreadMarker,
+    rc::{Retained, autoreleasepool},
+    runtime::NSObjectProtocol,
+    sel,
+};
 use objc2_app_kit::{NSApplication, NSApplicationActivationPolicy};
 
 use crate::{
@@ -13,6 +18,10 @@ use crate::{
 };
 
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    autoreleasepool(|_| in_a_pool())
+}
+
+fn in_a_pool() -> Result<(), Box<dyn Error>> {
     let mtm = MainThreadMarker::new().ok_or("AppKit runs on the main thread")?;
     let args: Vec<String> = env::args().skip(1).collect();
     if let [picture, path] = &args[..]
@@ -30,7 +39,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
 }
 
 /// The app's window, on the screen.
-fn open(mtm: MainThreadMarker) -> (objc2::rc::Retained<Orders>, Window) {
+fn open(mtm: MainThreadMarker) -> (Retained<Orders>, Window) {
     let app = NSApplication::sharedApplication(mtm);
     // GNUstep has no activation policies.
     if app.respondsToSelector(sel!(setActivationPolicy:)) {

@@ -21,7 +21,7 @@ fn main() {
 
     let wanted: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
     let main_thread = MainThreadMarker::new().expect("tests run on the main thread");
-    let app = app::App::open(main_thread);
+    let app = autoreleasepool(|_| app::App::open(main_thread));
     for (name, test) in acting::TESTS.iter().chain(living::TESTS) {
         if wanted.is_empty() || wanted.iter().any(|it| name.contains(it)) {
             autoreleasepool(|_| test(&app));
