@@ -30,7 +30,12 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     if options.has("--check-macos") {
         add_checks(&mut steps, &root);
     } else {
-        add_steps(&mut steps, &root, !options.has("--no-install"), options.has("--picture"));
+        add_steps(
+            &mut steps,
+            &root,
+            !options.has("--no-install"),
+            options.has("--picture"),
+        );
     }
     steps.finish()
 }
@@ -101,7 +106,9 @@ fn build(root: &Path) -> Result<Vec<PathBuf>, String> {
 fn named<'a>(built: &'a Result<Vec<PathBuf>, String>, name: &str) -> Result<&'a Path, String> {
     let is = |program: &&PathBuf| program.file_name().is_some_and(|file| file == name);
     let found = built.as_ref()?.iter().find(is);
-    found.map(PathBuf::as_path).ok_or_else(|| format!("cargo made no program {name}"))
+    found
+        .map(PathBuf::as_path)
+        .ok_or_else(|| format!("cargo made no program {name}"))
 }
 
 /// Makes the copy of objc2 that GNUstep is built with: as published, but that it looks classes up
@@ -110,6 +117,13 @@ fn patch_objc2(root: &Path) -> Result<(), String> {
     let from = published(root, "objc2")?;
     let to = root.join("gnustep/objc2");
     let failed = |error: std::io::Error| format!("no copy of objc2 in {}: {error}", to.display());
+    let patch = fs::read_to_string(root.join("gnustep/objc2.patch.rs")).map_err(failed)?;
+    // What it was made from: as long as that is the same, nothing is built again.
+    let made_from = format!("{}\n{patch}", from.display());
+    let note = to.join("made-from.txt");
+    if fs::read_to_string(&note).is_ok_and(|before| before == made_from) {
+        return Ok(());
+    }
     if to.exists() {
         fs::remove_dir_all(&to).map_err(failed)?;
     }
@@ -118,12 +132,12 @@ fn patch_objc2(root: &Path) -> Result<(), String> {
     let manifest = without_static_classes(&manifest)
         .ok_or("objc2's manifest has no feature gnustep-1-7 any more; see gnustep/Cargo.toml")?;
     fs::write(to.join("Cargo.toml"), manifest).map_err(failed)?;
-    let patch = fs::read_to_string(root.join("gnustep/objc2.patch.rs")).map_err(failed)?;
     // In the middle of a file there is no documentation of the whole.
     let patch = patch.replace("//!", "//");
     let lib = to.join("src/lib.rs");
     let source = fs::read_to_string(&lib).map_err(failed)?;
-    fs::write(&lib, source + "\n" + &patch).map_err(failed)
+    fs::write(&lib, source + "\n" + &patch).map_err(failed)?;
+    fs::write(note, made_from).map_err(failed)
 }
 
 /// Its feature for GNUstep, emptied: what it switches on are classes by symbols, which libraries
@@ -162,10 +176,17 @@ fn published(root: &Path, name: &str) -> Result<PathBuf, String> {
         .into_iter()
         .flatten()
         .filter(|package| package.get("name").and_then(serde_json::Value::as_str) == Some(name))
-        .filter_map(|package| Some((package.get("version")?.as_str()?, package.get("manifest_path")?.as_str()?)))
+        .filter_map(|package| {
+            Some((
+                package.get("version")?.as_str()?,
+                package.get("manifest_path")?.as_str()?,
+            ))
+        })
         .collect();
     found.sort_unstable();
-    let (_, manifest) = found.last().ok_or_else(|| format!("{name} is not in Cargo.lock"))?;
+    let (_, manifest) = found
+        .last()
+        .ok_or_else(|| format!("{name} is not in Cargo.lock"))?;
     let folder = Path::new(manifest).parent();
     Ok(folder.unwrap_or(Path::new("")).to_owned())
 }
@@ -193,13 +214,21 @@ fn add_checks(steps: &mut Steps, root: &Path) {
         Ok(Ended::Passed(String::new()))
     });
     steps.run("macOS: a wrong type is refused", || {
-        let said = capture(check().args(["--features", "wrong", "--bin", "wrong"]), CHECK)?;
+        let said = capture(
+            check().args(["--features", "wrong", "--bin", "wrong"]),
+            CHECK,
+        )?;
         if said.status.success() {
             return Err("it was accepted, so the check checks nothing".to_owned());
         }
         if !(said.stderr.contains("E0308") && said.stderr.contains("wrong.rs")) {
-            return Err(format!("it was refused for another reason:\n{}", said.stderr));
+            return Err(format!(
+                "it was refused for another reason:\n{}",
+                said.stderr
+            ));
         }
-        Ok(Ended::Passed("mismatched types, as it should be".to_owned()))
+        Ok(Ended::Passed(
+            "mismatched types, as it should be".to_owned(),
+        ))
     });
 }

@@ -76,7 +76,9 @@ fn folders(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut folders: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|folder| folder.join("Cargo.toml").is_file())
-        .filter(|folder| cfg!(target_os = "macos") || !FOR_MACOS.contains(&name_of(folder).as_str()))
+        .filter(|folder| {
+            cfg!(target_os = "macos") || !FOR_MACOS.contains(&name_of(folder).as_str())
+        })
         .collect();
     folders.sort();
     if folders.is_empty() {

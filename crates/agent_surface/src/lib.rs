@@ -6,6 +6,8 @@ use std::{os::fd::OwnedFd, path::PathBuf, sync::Arc};
 use agent_core::Backend;
 use agent_mcp::Config;
 
+#[cfg(feature = "appkit")]
+pub use agent_appkit as appkit;
 #[cfg(feature = "consent")]
 pub use agent_consent as consent;
 #[cfg(feature = "consent_egui")]
@@ -13,8 +15,6 @@ pub use agent_consent_egui as consent_egui;
 pub use agent_core::{
     AuthGate, Channel, Decision, EventVerb, Peer, Reason, Request, Role, Scope, Tag, Verb, VerbSet,
 };
-#[cfg(feature = "appkit")]
-pub use agent_appkit as appkit;
 #[cfg(feature = "egui")]
 pub use agent_egui as egui;
 #[cfg(feature = "headless")]

@@ -2,10 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use agent_surface::{
-    Tag,
-    appkit::AgentTagged,
-};
+use agent_surface::{Tag, appkit::AgentTagged};
 use objc2::{
     DefinedClass, MainThreadMarker, MainThreadOnly, define_class, msg_send,
     rc::{Retained, autoreleasepool},
@@ -125,10 +122,15 @@ impl Orders {
         let form = self.ivars();
 
         // Captions that no agent sees: they have no tag.
-        content.addSubview(&label(mtm, "Internal: margin 12 %", rect(16.0, 324.0, 200.0, 20.0)));
+        content.addSubview(&label(
+            mtm,
+            "Internal: margin 12 %",
+            rect(16.0, 324.0, 200.0, 20.0),
+        ));
         content.addSubview(&label(mtm, "Customer", rect(16.0, 292.0, 70.0, 20.0)));
 
-        let customer = NSTextField::initWithFrame(NSTextField::alloc(mtm), rect(90.0, 290.0, 200.0, 24.0));
+        let customer =
+            NSTextField::initWithFrame(NSTextField::alloc(mtm), rect(90.0, 290.0, 200.0, 24.0));
         customer.set_agent(Tag::id("name-field").label("Customer"));
         content.addSubview(&customer);
 
@@ -146,22 +148,29 @@ impl Orders {
         status.set_agent_id("status");
         content.addSubview(&status);
 
-        let list = NSTableView::initWithFrame(NSTableView::alloc(mtm), rect(0.0, 0.0, 370.0, 230.0));
-        let column = NSTableColumn::initWithIdentifier(NSTableColumn::alloc(mtm), ns_string!("order"));
+        let list =
+            NSTableView::initWithFrame(NSTableView::alloc(mtm), rect(0.0, 0.0, 370.0, 230.0));
+        let column =
+            NSTableColumn::initWithIdentifier(NSTableColumn::alloc(mtm), ns_string!("order"));
         column.setWidth(360.0);
         list.addTableColumn(&column);
         list.setHeaderView(None);
         list.set_agent(Tag::id("orders").label("Orders"));
         // SAFETY: the controller outlives the window.
         unsafe { list.setDataSource(Some(ProtocolObject::from_ref(self))) };
-        let scroll = NSScrollView::initWithFrame(NSScrollView::alloc(mtm), rect(16.0, 16.0, 388.0, 234.0));
+        let scroll =
+            NSScrollView::initWithFrame(NSScrollView::alloc(mtm), rect(16.0, 16.0, 388.0, 234.0));
         scroll.setHasVerticalScroller(true);
         scroll.setAutoresizingMask(NSAutoresizingMaskOptions::ViewHeightSizable);
         scroll.setDocumentView(Some(&list));
         content.addSubview(&scroll);
 
         // Each is set once, here.
-        let _ = (form.customer.set(customer), form.status.set(status), form.list.set(list));
+        let _ = (
+            form.customer.set(customer),
+            form.status.set(status),
+            form.list.set(list),
+        );
     }
 
     /// What ends the app, from any thread.

@@ -21,6 +21,9 @@ pub(crate) fn take(window: &Window, path: &Path) -> Result<(), Box<dyn Error>> {
     let png = unsafe {
         picture.representationUsingType_properties(NSBitmapImageFileType::PNG, &NSDictionary::new())
     };
-    std::fs::write(path, png.ok_or("the picture could not be encoded")?.to_vec())?;
+    std::fs::write(
+        path,
+        png.ok_or("the picture could not be encoded")?.to_vec(),
+    )?;
     Ok(())
 }

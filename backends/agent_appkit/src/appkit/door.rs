@@ -135,9 +135,15 @@ fn hear(door: &Door) {
     unsafe {
         for (selector, name) in [
             (sel!(agentUpdated:), NSApplicationDidUpdateNotification),
-            (sel!(agentTerminates:), NSApplicationWillTerminateNotification),
+            (
+                sel!(agentTerminates:),
+                NSApplicationWillTerminateNotification,
+            ),
             (sel!(agentTextChanged:), NSControlTextDidChangeNotification),
-            (sel!(agentTextEnded:), NSControlTextDidEndEditingNotification),
+            (
+                sel!(agentTextEnded:),
+                NSControlTextDidEndEditingNotification,
+            ),
             (sel!(agentTextChanged:), NSTextDidChangeNotification),
             (sel!(agentTextEnded:), NSTextDidEndEditingNotification),
             (sel!(agentMenuUsed:), NSMenuDidSendActionNotification),
@@ -155,7 +161,9 @@ fn view_of(note: &NSNotification) -> Option<Retained<NSView>> {
 const RETURN: isize = 16;
 
 fn ended_by_return(note: &NSNotification) -> bool {
-    let movement = note.userInfo().and_then(|info| info.objectForKey(ns_string!("NSTextMovement")));
+    let movement = note
+        .userInfo()
+        .and_then(|info| info.objectForKey(ns_string!("NSTextMovement")));
     movement
         .and_then(|it| it.downcast::<NSNumber>().ok())
         .is_some_and(|it| it.integerValue() == RETURN)

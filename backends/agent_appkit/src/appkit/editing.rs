@@ -1,12 +1,7 @@
 //! Texts: reading and writing them, through the editor that a person types into where one is at
 //! work; and the small questions that AppKit's outlines answer.
 
-use objc2::{
-    msg_send,
-    rc::Retained,
-    runtime::AnyObject,
-    sel,
-};
+use objc2::{msg_send, rc::Retained, runtime::AnyObject, sel};
 use objc2_app_kit::{
     NSControlTextDidBeginEditingNotification, NSControlTextDidChangeNotification,
     NSControlTextDidEndEditingNotification, NSOutlineView, NSText, NSTextField, NSTextView,
@@ -97,7 +92,9 @@ fn tell_edited(field: &NSTextField) {
             centre.postNotificationName_object(name, Some(field));
         }
     }
-    let sends = field.cell().is_some_and(|cell| cell.sendsActionOnEndEditing());
+    let sends = field
+        .cell()
+        .is_some_and(|cell| cell.sendsActionOnEndEditing());
     if sends {
         // SAFETY: the field's own action, to its own target.
         unsafe { field.sendAction_to(field.action(), field.target().as_deref()) };

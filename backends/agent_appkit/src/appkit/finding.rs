@@ -15,8 +15,8 @@ use objc2::{
     sel,
 };
 use objc2_app_kit::{
-    NSApplication, NSControl, NSMenu, NSMenuItem, NSOutlineView, NSPopUpButton,
-    NSResponder, NSScrollView, NSTabView, NSTabViewItem, NSTableView, NSTextView, NSView, NSWindow,
+    NSApplication, NSControl, NSMenu, NSMenuItem, NSOutlineView, NSPopUpButton, NSResponder,
+    NSScrollView, NSTabView, NSTabViewItem, NSTableView, NSTextView, NSView, NSWindow,
 };
 use objc2_foundation::{NSInteger, NSString};
 
@@ -183,13 +183,17 @@ impl Look {
             return window();
         };
         if let Some(window) = view.window()
-            && window.contentView().is_some_and(|it| std::ptr::eq(&*it, view))
+            && window
+                .contentView()
+                .is_some_and(|it| std::ptr::eq(&*it, view))
         {
             return Some(window.agent_node());
         }
         // SAFETY: the same.
         if let Some(over) = unsafe { above.superview() } {
-            if above.isKindOfClass(objc2::class!(NSClipView)) && over.downcast_ref::<NSScrollView>().is_some() {
+            if above.isKindOfClass(objc2::class!(NSClipView))
+                && over.downcast_ref::<NSScrollView>().is_some()
+            {
                 above = over;
             } else if let Some(row) = self.row_of(view, &above, &over) {
                 return Some(row);
@@ -201,7 +205,9 @@ impl Look {
     /// A view-based table's cell is in its row; the view between them is nobody's node.
     fn row_of(&self, cell: &NSView, above: &NSView, over: &NSView) -> Option<Node> {
         let table = over.downcast_ref::<NSTableView>()?;
-        if !table.respondsToSelector(sel!(rowForView:)) || above.downcast_ref::<NSControl>().is_some() {
+        if !table.respondsToSelector(sel!(rowForView:))
+            || above.downcast_ref::<NSControl>().is_some()
+        {
             return None;
         }
         // SAFETY: any view may be asked about.
@@ -233,7 +239,11 @@ impl Look {
         match self.parent(node) {
             Some(parent) => {
                 self.children(parent);
-                self.places.borrow().get(&node).copied().unwrap_or(usize::MAX)
+                self.places
+                    .borrow()
+                    .get(&node)
+                    .copied()
+                    .unwrap_or(usize::MAX)
             }
             // Windows stand in the order in which they were first seen.
             None => usize::try_from(node.number()).unwrap_or(usize::MAX),
@@ -242,15 +252,27 @@ impl Look {
 
     fn find_inside(&self, node: Node) -> Vec<Node> {
         match self.thing(node) {
-            Thing::Window(window) => window.contentView().map(|view| view.agent_node()).into_iter().collect(),
+            Thing::Window(window) => window
+                .contentView()
+                .map(|view| view.agent_node())
+                .into_iter()
+                .collect(),
             Thing::View(view) => self.inside_view(node, &view),
-            Thing::Menu(menu) => menus::items(&menu).iter().map(|item| item.agent_node()).collect(),
+            Thing::Menu(menu) => menus::items(&menu)
+                .iter()
+                .map(|item| item.agent_node())
+                .collect(),
             Thing::MenuItem(item) => match item.submenu() {
-                Some(menu) => menus::items(&menu).iter().map(|item| item.agent_node()).collect(),
+                Some(menu) => menus::items(&menu)
+                    .iter()
+                    .map(|item| item.agent_node())
+                    .collect(),
                 None => Vec::new(),
             },
             Thing::Row(table, number) => {
-                let Some(row) = self.row(node) else { return Vec::new() };
+                let Some(row) = self.row(node) else {
+                    return Vec::new();
+                };
                 let mut inside = self.rows().inside(row.table, Some(node));
                 inside.extend(cells(&table, number).iter().map(|cell| cell.agent_node()));
                 inside
@@ -261,16 +283,30 @@ impl Look {
 
     fn inside_view(&self, node: Node, view: &NSView) -> Vec<Node> {
         if let Some(scroll) = view.downcast_ref::<NSScrollView>() {
-            return scroll.documentView().map(|view| view.agent_node()).into_iter().collect();
+            return scroll
+                .documentView()
+                .map(|view| view.agent_node())
+                .into_iter()
+                .collect();
         }
         if let Some(button) = view.downcast_ref::<NSPopUpButton>() {
-            let Some(menu) = button.menu() else { return Vec::new() };
+            let Some(menu) = button.menu() else {
+                return Vec::new();
+            };
             // The first item of a pull-down is what stands on the button.
             let skip = usize::from(button.pullsDown());
-            return menus::items(&menu).iter().skip(skip).map(|item| item.agent_node()).collect();
+            return menus::items(&menu)
+                .iter()
+                .skip(skip)
+                .map(|item| item.agent_node())
+                .collect();
         }
         if let Some(tabs) = view.downcast_ref::<NSTabView>() {
-            let mut inside: Vec<Node> = tabs.tabViewItems().iter().map(|tab| tab.agent_node()).collect();
+            let mut inside: Vec<Node> = tabs
+                .tabViewItems()
+                .iter()
+                .map(|tab| tab.agent_node())
+                .collect();
             inside.extend(view.subviews().iter().map(|view| view.agent_node()));
             return inside;
         }
@@ -278,10 +314,14 @@ impl Look {
             return self.rows().inside(node, None);
         }
         // What a control or a text is drawn with is no part of what is described.
-        if view.downcast_ref::<NSControl>().is_some() || view.downcast_ref::<NSTextView>().is_some() {
+        if view.downcast_ref::<NSControl>().is_some() || view.downcast_ref::<NSTextView>().is_some()
+        {
             return Vec::new();
         }
-        view.subviews().iter().map(|view| view.agent_node()).collect()
+        view.subviews()
+            .iter()
+            .map(|view| view.agent_node())
+            .collect()
     }
 
     pub(crate) fn tag(&self, node: Node) -> Option<&Tag> {
@@ -307,8 +347,16 @@ impl Look {
         let name = id.rsplit('/').next().unwrap_or(id);
         let named = |tag: &Tag| table::name(tag).as_deref() == Some(name);
         let rows = self.rows().of.iter();
-        nodes.extend(rows.filter(|(_, row)| row.tag.as_ref().is_some_and(named)).map(|(node, _)| *node));
-        nodes.extend(self.identifiers().iter().filter(|(_, tag)| named(tag)).map(|(node, _)| *node));
+        nodes.extend(
+            rows.filter(|(_, row)| row.tag.as_ref().is_some_and(named))
+                .map(|(node, _)| *node),
+        );
+        nodes.extend(
+            self.identifiers()
+                .iter()
+                .filter(|(_, tag)| named(tag))
+                .map(|(node, _)| *node),
+        );
         nodes
     }
 
@@ -358,7 +406,10 @@ fn cells(table: &NSTableView, row: isize) -> Vec<Retained<NSView>> {
 }
 
 /// The outline that a table is, if it is one.
-pub(crate) fn outline_item(table: &NSTableView, row: isize) -> Option<(&NSOutlineView, Retained<AnyObject>)> {
+pub(crate) fn outline_item(
+    table: &NSTableView,
+    row: isize,
+) -> Option<(&NSOutlineView, Retained<AnyObject>)> {
     let outline = rows::outline(table)?;
     Some((outline, rows::item(outline, row)?))
 }

@@ -42,12 +42,7 @@ fn replace(class: &AnyClass, selector: Sel, new: Imp) -> Option<Imp> {
     // of the method that is replaced.
     unsafe {
         let types = ffi::method_getTypeEncoding(method);
-        ffi::class_replaceMethod(
-            std::ptr::from_ref(class).cast_mut(),
-            selector,
-            new,
-            types,
-        );
+        ffi::class_replaceMethod(std::ptr::from_ref(class).cast_mut(), selector, new, types);
     }
     Some(before)
 }
@@ -58,7 +53,10 @@ fn hear_dealloc<const SLOT: usize>(class: &AnyClass) {
     let new: Imp = unsafe { std::mem::transmute(new) };
     // The slot is filled before anybody else can be let go: this is the main thread, and what
     // another thread lets go meanwhile is not in the table yet.
-    if let Some(before) = class.instance_method(sel!(dealloc)).map(|it| it.implementation()) {
+    if let Some(before) = class
+        .instance_method(sel!(dealloc))
+        .map(|it| it.implementation())
+    {
         // SAFETY: this is the signature of every `dealloc`.
         let before: Dealloc = unsafe { std::mem::transmute(before) };
         if DEALLOC[SLOT].set(before).is_ok() {

@@ -5,7 +5,8 @@ use agent_core::{Facts, Frame, Label, LiveTree, Marks, Role, States, Tag, Verb, 
 use objc2::{msg_send, rc::Retained, runtime::NSObjectProtocol, sel};
 use objc2_app_kit::{
     NSButton, NSControl, NSControlStateValueMixed, NSControlStateValueOn, NSMenuItem, NSPanel,
-    NSPopUpButton, NSScrollView, NSTabState, NSTableView, NSTextField, NSTextView, NSView, NSWindow,
+    NSPopUpButton, NSScrollView, NSTabState, NSTableView, NSTextField, NSTextView, NSView,
+    NSWindow,
 };
 use objc2_foundation::{NSRect, NSString};
 
@@ -110,9 +111,10 @@ impl LiveTree for Look {
             Thing::View(view) => view_text(self, &view),
             Thing::MenuItem(item) => Some(item.title().to_string()),
             Thing::Tab(tab) => Some(tab.label().to_string()),
-            Thing::Row(table, number) => (table.numberOfColumns() == 1 || rows::outline(&table).is_some())
-                .then(|| rows::text(&table, number))
-                .flatten(),
+            Thing::Row(table, number) => (table.numberOfColumns() == 1
+                || rows::outline(&table).is_some())
+            .then(|| rows::text(&table, number))
+            .flatten(),
             Thing::Menu(_) | Thing::Gone => None,
         }
     }
@@ -120,8 +122,13 @@ impl LiveTree for Look {
     fn has_text(&self, node: Node) -> bool {
         match self.thing(node) {
             Thing::View(view) => match Widget::of(&view) {
-                Widget::Image | Widget::Separator | Widget::Tabs | Widget::Table(_)
-                | Widget::Outline(_) | Widget::View | Widget::Control => false,
+                Widget::Image
+                | Widget::Separator
+                | Widget::Tabs
+                | Widget::Table(_)
+                | Widget::Outline(_)
+                | Widget::View
+                | Widget::Control => false,
                 Widget::Group(group) => group.title().length() > 0,
                 _ => true,
             },
@@ -138,7 +145,12 @@ impl LiveTree for Look {
         match self.thing(node) {
             Thing::Window(window) => {
                 let size = window.contentView()?.frame().size;
-                Some(Frame { x: 0.0, y: 0.0, width: size.width, height: size.height })
+                Some(Frame {
+                    x: 0.0,
+                    y: 0.0,
+                    width: size.width,
+                    height: size.height,
+                })
             }
             Thing::View(view) => in_window(&view, view.bounds()),
             Thing::Row(table, number) => in_window(&table, table.rectOfRow(number)),
@@ -156,15 +168,20 @@ impl LiveTree for Look {
 
     fn blocked_by(&self, node: Node) -> Option<Node> {
         let window = self.window_of(node);
-        if let Some(mut top) = window.as_ref().and_then(|window| window.attachedSheet()) {
-            while let Some(over) = top.attachedSheet() {
+        // One that was closed blocks nobody, though its loop may still have to notice.
+        let sheet = |window: &NSWindow| window.attachedSheet().filter(|it| self.is_shown(it));
+        if let Some(mut top) = window.as_deref().and_then(sheet) {
+            while let Some(over) = sheet(&top) {
                 top = over;
             }
             return Some(top.agent_node());
         }
-        // One that was closed blocks nobody, though its loop may still have to notice.
-        let modal = self.app().modalWindow().filter(|modal| self.is_shown(modal))?;
-        let reachable = window.is_some_and(|window| window.worksWhenModal() || is_over(&window, &modal));
+        let modal = self
+            .app()
+            .modalWindow()
+            .filter(|modal| self.is_shown(modal))?;
+        let reachable =
+            window.is_some_and(|window| window.worksWhenModal() || is_over(&window, &modal));
         (!reachable).then(|| modal.agent_node())
     }
 
@@ -181,7 +198,9 @@ impl LiveTree for Look {
             return None;
         }
         let widget = Widget::of(&*self.view(node)?);
-        let button: Retained<NSView> = perform::pressed_by_enter(widget.field()?)?.into_super().into_super();
+        let button: Retained<NSView> = perform::pressed_by_enter(widget.field()?)?
+            .into_super()
+            .into_super();
         Some(button.agent_node())
     }
 
@@ -220,10 +239,19 @@ pub(crate) fn is_offscreen(view: &NSView, rect: NSRect) -> bool {
         let clip = scroll.contentView();
         let rect = view.convertRect_toView(rect, Some(&clip));
         let shown = clip.bounds();
-        let apart = |from: f64, length: f64, at: f64, size: f64| from + length <= at || at + size <= from;
-        if apart(rect.origin.x, rect.size.width, shown.origin.x, shown.size.width)
-            || apart(rect.origin.y, rect.size.height, shown.origin.y, shown.size.height)
-        {
+        let apart =
+            |from: f64, length: f64, at: f64, size: f64| from + length <= at || at + size <= from;
+        if apart(
+            rect.origin.x,
+            rect.size.width,
+            shown.origin.x,
+            shown.size.width,
+        ) || apart(
+            rect.origin.y,
+            rect.size.height,
+            shown.origin.y,
+            shown.size.height,
+        ) {
             return true;
         }
         around = scroll.enclosingScrollView();
@@ -232,10 +260,17 @@ pub(crate) fn is_offscreen(view: &NSView, rect: NSRect) -> bool {
 }
 
 fn window_facts(look: &Look, window: &NSWindow, facts: &mut Facts) {
-    let modal = look.app().modalWindow().is_some_and(|modal| std::ptr::eq(&*modal, window))
+    let modal = look
+        .app()
+        .modalWindow()
+        .is_some_and(|modal| std::ptr::eq(&*modal, window))
         || window.sheetParent().is_some();
     let is_panel = window.downcast_ref::<NSPanel>().is_some();
-    facts.role = if modal || is_panel { Role::Dialog } else { Role::Window };
+    facts.role = if modal || is_panel {
+        Role::Dialog
+    } else {
+        Role::Window
+    };
     if modal {
         facts.states |= States::MODAL;
     }
@@ -256,13 +291,19 @@ fn view_facts(node: Node, view: &NSView, facts: &mut Facts) {
         states.set(States::READ_ONLY, !field.isEditable());
     }
     if let Some(button) = widget.on_off() {
-        let on = if matches!(widget, Widget::Toggle(_)) { States::PRESSED } else { States::CHECKED };
+        let on = if matches!(widget, Widget::Toggle(_)) {
+            States::PRESSED
+        } else {
+            States::CHECKED
+        };
         states.set(on, is_on(button));
         states.set(States::MIXED, is_mixed(button));
     }
     match &widget {
         Widget::Secure(_) => states.insert(States::SECRET),
-        Widget::Switch(switch) => states.set(States::CHECKED, switch.state() == NSControlStateValueOn),
+        Widget::Switch(switch) => {
+            states.set(States::CHECKED, switch.state() == NSControlStateValueOn)
+        }
         Widget::Text(text) => states.set(States::READ_ONLY, !text.isEditable()),
         Widget::Table(table) => facts.size = size(node, table),
         Widget::Outline(table) => facts.size = size(node, table),
@@ -275,7 +316,8 @@ fn view_facts(node: Node, view: &NSView, facts: &mut Facts) {
         // A disabled control says that it takes none, but that is for its state to say.
         _ => view.acceptsFirstResponder() || facts.states.contains(States::DISABLED),
     };
-    if focusable && view.downcast_ref::<NSControl>().is_some() || matches!(widget, Widget::Text(_)) {
+    if focusable && view.downcast_ref::<NSControl>().is_some() || matches!(widget, Widget::Text(_))
+    {
         facts.offers |= VerbSet::Focus;
     }
 }
@@ -297,13 +339,20 @@ fn has_focus(view: &NSView) -> bool {
     let Some(first) = view.window().and_then(|window| window.firstResponder()) else {
         return false;
     };
-    if std::ptr::eq::<NSView>(first.downcast_ref::<NSView>().map_or(std::ptr::null(), std::ptr::from_ref), view) {
+    if std::ptr::eq::<NSView>(
+        first
+            .downcast_ref::<NSView>()
+            .map_or(std::ptr::null(), std::ptr::from_ref),
+        view,
+    ) {
         return true;
     }
     view.downcast_ref::<NSTextField>().is_some_and(|field| {
         editing::editor(field).is_some_and(|editor| {
             std::ptr::eq::<NSTextView>(
-                first.downcast_ref::<NSTextView>().map_or(std::ptr::null(), std::ptr::from_ref),
+                first
+                    .downcast_ref::<NSTextView>()
+                    .map_or(std::ptr::null(), std::ptr::from_ref),
                 &*editor,
             )
         })
@@ -329,9 +378,9 @@ fn item_facts(look: &Look, item: &NSMenuItem, facts: &mut Facts) {
         facts.role = Role::Option;
         facts.offers = VerbSet::Select;
         let chosen = match menus::owner(look.mtm, item) {
-            Some(menus::Owner::PopUp(button)) => {
-                button.selectedItem().is_some_and(|chosen| std::ptr::eq(&*chosen, item))
-            }
+            Some(menus::Owner::PopUp(button)) => button
+                .selectedItem()
+                .is_some_and(|chosen| std::ptr::eq(&*chosen, item)),
             _ => false,
         };
         states.set(States::SELECTED, chosen);
@@ -352,13 +401,20 @@ fn row_facts(look: &Look, table: &NSTableView, number: isize, facts: &mut Facts)
     facts.offers = VerbSet::Select;
     let states = &mut facts.states;
     states.set(States::SELECTED, table.isRowSelected(number));
-    states.set(States::OFFSCREEN, is_offscreen(table, table.rectOfRow(number)));
+    states.set(
+        States::OFFSCREEN,
+        is_offscreen(table, table.rectOfRow(number)),
+    );
     if let Some((outline, item)) = outline_item(table, number)
         && editing::is_expandable(outline, &item)
     {
         facts.offers |= VerbSet::Expand | VerbSet::Collapse;
         let open = editing::is_expanded(outline, &item);
-        facts.states |= if open { States::EXPANDED } else { States::COLLAPSED };
+        facts.states |= if open {
+            States::EXPANDED
+        } else {
+            States::COLLAPSED
+        };
     }
     let _ = look;
 }
@@ -394,7 +450,11 @@ fn chosen(look: &Look, button: &NSPopUpButton) -> String {
         tag.get_exposed() == Some(false)
             || tag.get_marks().intersects(Marks::SECRET | Marks::EXCLUDED)
     });
-    if kept_back { String::new() } else { item.title().to_string() }
+    if kept_back {
+        String::new()
+    } else {
+        item.title().to_string()
+    }
 }
 
 /// The scroll view that shows it, if it is shown by one.

@@ -58,10 +58,16 @@ pub(crate) fn owner(mtm: MainThreadMarker, item: &NSMenuItem) -> Option<Owner> {
     button(mtm, item, &menu).map(Owner::PopUp)
 }
 
-fn button(mtm: MainThreadMarker, item: &NSMenuItem, menu: &NSMenu) -> Option<Retained<NSPopUpButton>> {
+fn button(
+    mtm: MainThreadMarker,
+    item: &NSMenuItem,
+    menu: &NSMenu,
+) -> Option<Retained<NSPopUpButton>> {
     let shows = |button: &NSPopUpButton| button.menu().is_some_and(|shown| is(&shown, menu));
     // An item without an action of its own sends its button's.
-    let cell = item.target().and_then(|target| target.downcast::<NSPopUpButtonCell>().ok());
+    let cell = item
+        .target()
+        .and_then(|target| target.downcast::<NSPopUpButtonCell>().ok());
     // SAFETY: asked on the main thread, and kept from here on.
     if let Some(view) = cell.and_then(|cell| unsafe { cell.controlView() })
         && let Ok(button) = view.downcast::<NSPopUpButton>()
@@ -104,9 +110,9 @@ fn find(view: &NSView, is: &dyn Fn(&NSPopUpButton) -> bool) -> Option<Retained<N
 /// Whether choosing an item of a button's menu sends the button's action rather than its own.
 pub(crate) fn sends_for_button(item: &NSMenuItem) -> bool {
     item.action().is_none()
-        || item
-            .target()
-            .is_some_and(|target: Retained<AnyObject>| target.downcast::<NSPopUpButtonCell>().is_ok())
+        || item.target().is_some_and(|target: Retained<AnyObject>| {
+            target.downcast::<NSPopUpButtonCell>().is_ok()
+        })
 }
 
 /// Whether an item is left out of its menu. GNUstep has no such items.

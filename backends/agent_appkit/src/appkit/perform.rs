@@ -5,8 +5,8 @@ use agent_core::Action;
 use objc2::{MainThreadMarker, msg_send, rc::Retained, runtime::AnyObject};
 use objc2_app_kit::{
     NSButton, NSButtonCell, NSControl, NSControlStateValueMixed, NSControlStateValueOff,
-    NSControlStateValueOn, NSMenuItem, NSSlider, NSStepper, NSSwitch, NSTabState, NSTabViewItem, NSTableView,
-    NSTextField, NSView,
+    NSControlStateValueOn, NSMenuItem, NSSlider, NSStepper, NSSwitch, NSTabState, NSTabViewItem,
+    NSTableView, NSTextField, NSView,
 };
 use objc2_foundation::NSIndexSet;
 
@@ -25,7 +25,12 @@ pub(crate) struct Edit {
 }
 
 /// Does it, now.
-pub(crate) fn perform(mtm: MainThreadMarker, node: Node, action: Action, secret: bool) -> Option<Edit> {
+pub(crate) fn perform(
+    mtm: MainThreadMarker,
+    node: Node,
+    action: Action,
+    secret: bool,
+) -> Option<Edit> {
     let look = Look::new(mtm);
     match look.thing(node) {
         Thing::View(view) => return on_view(node, &view, action, secret),
@@ -101,7 +106,11 @@ fn set_checked(widget: &Widget, to: bool) {
         Widget::Toggle(button) | Widget::Checkbox(button)
             if live::is_on(button) != to || button.state() == NSControlStateValueMixed =>
         {
-            button.setState(if to { NSControlStateValueOn } else { NSControlStateValueOff });
+            button.setState(if to {
+                NSControlStateValueOn
+            } else {
+                NSControlStateValueOff
+            });
             send(button);
         }
         Widget::Switch(switch) if (switch.state() == NSControlStateValueOn) != to => {
@@ -112,7 +121,11 @@ fn set_checked(widget: &Widget, to: bool) {
 }
 
 fn set_switch(switch: &NSSwitch, to: bool) {
-    switch.setState(if to { NSControlStateValueOn } else { NSControlStateValueOff });
+    switch.setState(if to {
+        NSControlStateValueOn
+    } else {
+        NSControlStateValueOff
+    });
     send(switch);
 }
 
@@ -260,7 +273,10 @@ fn default_button(field: &NSTextField) -> Option<Retained<NSButton>> {
 fn on_item(look: &Look, item: &NSMenuItem, action: &Action) {
     match (action, menus::owner(look.mtm, item)) {
         (Action::Select, Some(menus::Owner::PopUp(button))) => {
-            if button.selectedItem().is_some_and(|chosen| std::ptr::eq(&*chosen, item)) {
+            if button
+                .selectedItem()
+                .is_some_and(|chosen| std::ptr::eq(&*chosen, item))
+            {
                 return;
             }
             button.selectItem(Some(item));
@@ -295,7 +311,10 @@ fn on_row(table: &NSTableView, row: isize, action: &Action) {
             if let Ok(row) = usize::try_from(row)
                 && !table.isRowSelected(row as isize)
             {
-                table.selectRowIndexes_byExtendingSelection(&NSIndexSet::indexSetWithIndex(row), false);
+                table.selectRowIndexes_byExtendingSelection(
+                    &NSIndexSet::indexSetWithIndex(row),
+                    false,
+                );
             }
         }
         Action::ScrollTo { .. } => {

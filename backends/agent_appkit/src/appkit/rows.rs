@@ -3,7 +3,12 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use agent_core::Tag;
-use objc2::{msg_send, rc::Retained, runtime::{AnyObject, NSObjectProtocol, Sel}, sel};
+use objc2::{
+    msg_send,
+    rc::Retained,
+    runtime::{AnyObject, NSObjectProtocol, Sel},
+    sel,
+};
 use objc2_app_kit::{NSCell, NSOutlineView, NSTableColumn, NSTableView, NSTextField, NSView};
 use objc2_foundation::{NSInteger, NSString};
 
@@ -27,7 +32,9 @@ thread_local! {
 
 fn change(table: Node, change: impl FnOnce(&mut Source)) {
     // What is replaced goes outside the borrow: the app's own values are in it.
-    let mut source = SOURCES.with_borrow(|all| all.get(&table).cloned()).unwrap_or_default();
+    let mut source = SOURCES
+        .with_borrow(|all| all.get(&table).cloned())
+        .unwrap_or_default();
     change(&mut source);
     let before = SOURCES.with_borrow_mut(|all| all.insert(table, source));
     drop(before);
@@ -104,7 +111,11 @@ impl Rows {
 
     /// Those directly in a table, or in a row of an outline.
     pub(crate) fn inside(&self, table: Node, row: Option<Node>) -> Vec<Node> {
-        let all = self.in_order.get(&table).map(Vec::as_slice).unwrap_or_default();
+        let all = self
+            .in_order
+            .get(&table)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let is = |node: &&Node| self.of.get(node).is_some_and(|it| it.inside == row);
         all.iter().filter(is).copied().collect()
     }
@@ -113,7 +124,9 @@ impl Rows {
 fn in_view(view: &NSTableView) -> std::ops::Range<isize> {
     let rows = view.rowsInRect(view.visibleRect());
     let (from, length) = (rows.location as isize, rows.length as isize);
-    let to = from.saturating_add(length.min(MOST)).min(view.numberOfRows());
+    let to = from
+        .saturating_add(length.min(MOST))
+        .min(view.numberOfRows());
     from..to.max(from)
 }
 
@@ -148,7 +161,9 @@ fn inside(outline: &NSOutlineView, row: isize) -> Option<isize> {
 /// The nearest row above that is set in less.
 fn by_level(outline: &NSOutlineView, row: isize) -> Option<isize> {
     let level = outline.levelForRow(row);
-    (0..row).rev().find(|above| outline.levelForRow(*above) < level)
+    (0..row)
+        .rev()
+        .find(|above| outline.levelForRow(*above) < level)
 }
 
 /// The words of a row: those in the column that names it.
@@ -175,7 +190,12 @@ fn words_in(cell: &NSView) -> Option<String> {
 }
 
 /// What a table whose rows are drawn by cells shows there.
-fn cell_text(view: &NSTableView, column: &NSTableColumn, number: isize, row: isize) -> Option<String> {
+fn cell_text(
+    view: &NSTableView,
+    column: &NSTableColumn,
+    number: isize,
+    row: isize,
+) -> Option<String> {
     // SAFETY: every table answers for its data source.
     let source: Option<Retained<AnyObject>> = unsafe { msg_send![view, dataSource] };
     let source = source?;
@@ -203,8 +223,9 @@ fn cell_text(view: &NSTableView, column: &NSTableColumn, number: isize, row: isi
         return None;
     }
     // SAFETY: column and row are there.
-    let cell: Option<Retained<NSCell>> =
-        unsafe { msg_send![view, preparedCellAtColumn: number as NSInteger, row: row as NSInteger] };
+    let cell: Option<Retained<NSCell>> = unsafe {
+        msg_send![view, preparedCellAtColumn: number as NSInteger, row: row as NSInteger]
+    };
     cell.map(|cell| cell.stringValue().to_string())
 }
 

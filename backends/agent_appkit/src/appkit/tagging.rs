@@ -85,7 +85,12 @@ pub(crate) trait HasNode {
     fn agent_node(&self) -> Node;
 }
 
-tagged!(NSView as View, NSWindow as Window, NSMenu as Menu, NSMenuItem as MenuItem);
+tagged!(
+    NSView as View,
+    NSWindow as Window,
+    NSMenu as Menu,
+    NSMenuItem as MenuItem
+);
 
 impl sealed::Sealed for NSTabViewItem {}
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use agent_core::{
-    Acted, Action, Answer, Authorised, Call, Cause, Changes, Event, EventVerb, Fault, Job, LiveTree, Marks, No,
-    ReplyTo, Standings, States, Surface, TURN_BUDGET, Waiting,
+    Acted, Action, Answer, Authorised, Call, Cause, Changes, Event, EventVerb, Fault, Job,
+    LiveTree, Marks, No, ReplyTo, Standings, States, Surface, TURN_BUDGET, Waiting,
 };
 use objc2::{MainThreadMarker, rc::Retained};
 use objc2_app_kit::{NSControl, NSMenuItem, NSView};
@@ -105,7 +105,13 @@ pub(crate) fn work(mtm: MainThreadMarker) {
     let begun = Instant::now();
     while let Some(job) = next(&shared) {
         // One edit a turn: what is undone together is what was done in one turn.
-        let edits = matches!(&job.call, Call::Act { action: Action::SetText { .. }, .. });
+        let edits = matches!(
+            &job.call,
+            Call::Act {
+                action: Action::SetText { .. },
+                ..
+            }
+        );
         serve(mtm, job);
         if edits || begun.elapsed() >= TURN_BUDGET {
             break;
@@ -118,7 +124,11 @@ pub(crate) fn work(mtm: MainThreadMarker) {
 
 fn next(shared: &Shared) -> Option<Job> {
     let mut state = lock(&shared.state);
-    if state.stopped { None } else { state.inbox.pop() }
+    if state.stopped {
+        None
+    } else {
+        state.inbox.pop()
+    }
 }
 
 fn is_watched(ui: &Ui) -> bool {
@@ -224,7 +234,9 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Autho
         ui.actions
     });
     door::tell_when_it_goes_on();
-    let performed = catch("a handler of the app", || perform::perform(mtm, node, action, secret));
+    let performed = catch("a handler of the app", || {
+        perform::perform(mtm, node, action, secret)
+    });
     door::need_not_tell();
     let acting = with_ui(|ui| match &ui.acting {
         Some(acting) if Some(acting.number) == number => ui.acting.take(),
@@ -277,7 +289,9 @@ impl Ui {
         };
         let judged = self.surface.judge(&look, target, action.clone(), job.view);
         let leave = judged.and_then(|judged| {
-            let leave = self.surface.authorise(&look, judged, &job.gate, &job.request);
+            let leave = self
+                .surface
+                .authorise(&look, judged, &job.gate, &job.request);
             leave.map_err(No::from)
         });
         match leave {

@@ -145,7 +145,10 @@ fn is_label(field: &NSTextField) -> bool {
 /// `setButtonType:` can't be asked back. What is asked is what assistive technology is told
 /// where that is there, else how the button shows that it is on, and by which picture.
 fn button(button: Retained<NSButton>) -> Widget {
-    let Some(cell) = button.cell().and_then(|cell| cell.downcast::<NSButtonCell>().ok()) else {
+    let Some(cell) = button
+        .cell()
+        .and_then(|cell| cell.downcast::<NSButtonCell>().ok())
+    else {
         return Widget::Button(button);
     };
     if cell.showsStateBy() == NSCellStyleMask::NoCellMask {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use agent_appkit::{
     AgentTagged, Tag,
     objc2::{MainThreadOnly, define_class, msg_send, rc::Retained, sel},
-    objc2_app_kit::{NSApplication, NSMenu, NSMenuItem, NSView},
+    objc2_app_kit::{NSApplication, NSMenu, NSMenuItem, NSTextField, NSView},
     objc2_foundation::{NSString, ns_string},
 };
-use agent_core::{Action, Answer, EventVerb, Fault};
+use agent_core::{Action, Answer, Call, EventVerb, Fault, Target};
 use agent_test_support::job;
 
 use super::app::{App, act, content, rect};
@@ -16,11 +16,24 @@ use super::app::{App, act, content, rect};
 type Test = (&'static str, fn(&App));
 
 pub(crate) const TESTS: &[Test] = &[
-    ("what_a_handler_throws_is_an_error_and_the_app_goes_on", throws),
+    (
+        "what_a_handler_throws_is_an_error_and_the_app_goes_on",
+        throws,
+    ),
     ("rule_9_a_job_that_is_late_is_not_performed", late),
-    ("rule_9_a_job_that_was_withdrawn_is_not_performed", withdrawn),
+    (
+        "rule_9_a_job_that_was_withdrawn_is_not_performed",
+        withdrawn,
+    ),
+    (
+        "rule_14_an_edit_of_a_field_is_one_step_of_the_windows_undo",
+        undo,
+    ),
     ("an_item_of_the_apps_menu_is_pressed", menu),
-    ("an_accessibility_identifier_is_an_id_where_the_app_wants_that", identifiers),
+    (
+        "an_accessibility_identifier_is_an_id_where_the_app_wants_that",
+        identifiers,
+    ),
 ];
 
 fn throws(app: &App) {
@@ -51,7 +64,10 @@ fn late(app: &App) {
     std::thread::sleep(Duration::from_millis(60));
     app.ids();
     assert!(ticket.is_withdrawn());
-    assert!(answer.try_recv().is_err(), "whoever counts the time tells the asker");
+    assert!(
+        answer.try_recv().is_err(),
+        "whoever counts the time tells the asker"
+    );
     assert_eq!(app.handler.times(), before);
     window.close();
 }
@@ -67,6 +83,49 @@ fn withdrawn(app: &App) {
     app.ids();
     assert!(answer.try_recv().is_err());
     assert_eq!(app.handler.times(), before);
+    window.close();
+}
+
+fn undo(app: &App) {
+    let window = app.window("undo");
+    let field = NSTextField::initWithFrame(
+        NSTextField::alloc(app.main_thread),
+        rect(0.0, 0.0, 90.0, 24.0),
+    );
+    field.setStringValue(ns_string!("before"));
+    field.set_agent_id("note");
+    content(&window).addSubview(&field);
+    window.makeFirstResponder(None);
+    let target = Target {
+        id: "note".to_owned(),
+        window: None,
+    };
+    let read = app.answer(Call::GetText {
+        target,
+        from: None,
+        limit: None,
+    });
+    let Answer::Text(read) = read else {
+        panic!("not read: {read:?}");
+    };
+    let edit = Action::SetText {
+        value: "after".to_owned(),
+        base_version: read.version,
+        range: None,
+    };
+    let answer = app.answer(act("note", edit));
+    assert!(matches!(answer, Answer::Acted(_)), "{answer:?}");
+    app.turn();
+    assert_eq!(field.stringValue().to_string(), "after");
+    assert!(
+        field.currentEditor().is_none(),
+        "the focus stays where it is"
+    );
+    let undo = window.undoManager().expect("a window has one");
+    undo.undo();
+    assert_eq!(field.stringValue().to_string(), "before");
+    undo.redo();
+    assert_eq!(field.stringValue().to_string(), "after");
     window.close();
 }
 
@@ -112,7 +171,12 @@ fn menu(app: &App) {
     let Answer::Acted(acted) = answer else {
         panic!("not pressed: {answer:?}");
     };
-    assert!(acted.events.iter().any(|it| it.verb == EventVerb::Clicked && &*it.source == "save-item"));
+    assert!(
+        acted
+            .events
+            .iter()
+            .any(|it| it.verb == EventVerb::Clicked && &*it.source == "save-item")
+    );
     let answer = app.answer(act("print-item", Action::Click));
     assert!(matches!(answer, Answer::Refused(_)), "{answer:?}");
     assert_eq!(app.handler.times(), before + 1);
@@ -136,8 +200,9 @@ define_class!(
 fn identifiers(app: &App) {
     let window = app.window("identifiers");
     // SAFETY: `initWithFrame:` of NSView.
-    let view: Retained<Named> =
-        unsafe { msg_send![Named::alloc(app.main_thread), initWithFrame: rect(0.0, 0.0, 10.0, 10.0)] };
+    let view: Retained<Named> = unsafe {
+        msg_send![Named::alloc(app.main_thread), initWithFrame: rect(0.0, 0.0, 10.0, 10.0)]
+    };
     content(&window).addSubview(&view);
     let is_shown = || app.ids().iter().any(|id| id == "by-accessibility");
     assert!(!is_shown(), "nobody asked for that");

@@ -14,7 +14,10 @@ use agent_appkit::{
         runtime::{AnyObject, NSObject},
         sel,
     },
-    objc2_app_kit::{NSApplication, NSBackingStoreType, NSButton, NSView, NSWindow, NSWindowStyleMask},
+    objc2_app_kit::{
+        NSApplication, NSBackingStoreType, NSButton, NSEvent, NSEventModifierFlags, NSEventType,
+        NSView, NSWindow, NSWindowStyleMask,
+    },
     objc2_foundation::{
         NSDate, NSDefaultRunLoopMode, NSException, NSPoint, NSRect, NSRunLoop, NSSize, NSString,
         ns_string,
@@ -23,22 +26,53 @@ use agent_appkit::{
 use agent_core::{Action, Answer, Backend, Call, Describe, Target};
 use agent_test_support::job;
 
+/// What the handler heard.
+#[derive(Default)]
+pub(crate) struct Heard {
+    times: Cell<u32>,
+    modal: Cell<bool>,
+}
+
 define_class!(
     // SAFETY: NSObject asks nothing of those that are made from it; there is no `Drop`.
     #[unsafe(super(NSObject))]
     #[thread_kind = MainThreadOnly]
-    #[ivars = Cell<u32>]
+    #[ivars = Heard]
     pub(crate) struct Handler;
 
     impl Handler {
         #[unsafe(method(count:))]
         fn count(&self, _: Option<&AnyObject>) {
-            self.ivars().set(self.ivars().get() + 1);
+            self.once_more();
+        }
+
+        #[unsafe(method(endModal:))]
+        fn end_modal(&self, sheet: &NSWindow) {
+            let app = NSApplication::sharedApplication(self.mtm());
+            let modal = app.modalWindow();
+            self.ivars().modal.set(modal.is_some_and(|modal| std::ptr::eq(&*modal, sheet)));
+            // SAFETY: it was begun with this very app.
+            let () = unsafe { msg_send![&app, endSheet: sheet] };
+            // A modal loop notices its end with the next event.
+            let event = NSEvent::otherEventWithType_location_modifierFlags_timestamp_windowNumber_context_subtype_data1_data2(
+                NSEventType::ApplicationDefined,
+                NSPoint::new(0.0, 0.0),
+                NSEventModifierFlags(0),
+                0.0,
+                0,
+                None,
+                0,
+                0,
+                0,
+            );
+            if let Some(event) = event {
+                app.postEvent_atStart(&event, false);
+            }
         }
 
         #[unsafe(method(fail:))]
         fn fail(&self, _: Option<&AnyObject>) {
-            self.ivars().set(self.ivars().get() + 1);
+            self.once_more();
             let why = NSString::from_str("a secret that the app knew");
             if let Some(exception) = NSException::new(ns_string!("Test"), Some(&why), None) {
                 // GCC's runtime keeps nothing that is thrown alive.
@@ -50,7 +84,17 @@ define_class!(
 
 impl Handler {
     pub(crate) fn times(&self) -> u32 {
-        self.ivars().get()
+        self.ivars().times.get()
+    }
+
+    /// Whether a sheet was modal for the whole app when it was ended.
+    #[cfg(feature = "gnustep")]
+    pub(crate) fn saw_modal(&self) -> bool {
+        self.ivars().modal.get()
+    }
+
+    fn once_more(&self) {
+        self.ivars().times.set(self.ivars().times.get() + 1);
     }
 }
 
@@ -63,7 +107,7 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn open(main_thread: MainThreadMarker) -> Self {
         NSApplication::sharedApplication(main_thread).finishLaunching();
-        let handler = Handler::alloc(main_thread).set_ivars(Cell::new(0));
+        let handler = Handler::alloc(main_thread).set_ivars(Heard::default());
         // SAFETY: `init` of NSObject.
         let handler = unsafe { msg_send![super(handler), init] };
         let backend = agent_appkit::open(main_thread);
@@ -96,8 +140,16 @@ impl App {
     }
 
     /// A button in a window, whose press is heard by the handler: `count:` or `fail:`.
-    pub(crate) fn button(&self, window: &NSWindow, id: &'static str, fails: bool) -> Retained<NSButton> {
-        let button = NSButton::initWithFrame(NSButton::alloc(self.main_thread), rect(0.0, 0.0, 80.0, 24.0));
+    pub(crate) fn button(
+        &self,
+        window: &NSWindow,
+        id: &'static str,
+        fails: bool,
+    ) -> Retained<NSButton> {
+        let button = NSButton::initWithFrame(
+            NSButton::alloc(self.main_thread),
+            rect(0.0, 0.0, 80.0, 24.0),
+        );
         button.setTitle(&NSString::from_str(id));
         // SAFETY: both take any sender, and the handler outlives the window.
         unsafe {
@@ -124,7 +176,10 @@ impl App {
             if let Ok(answer) = answer.try_recv() {
                 return answer;
             }
-            assert!(begun.elapsed() < agent_test_support::LONG, "there is no answer");
+            assert!(
+                begun.elapsed() < agent_test_support::LONG,
+                "there is no answer"
+            );
             self.turn();
         }
     }
@@ -149,9 +204,11 @@ impl App {
     /// The ids that an agent is shown.
     pub(crate) fn ids(&self) -> Vec<String> {
         match self.answer(Call::Describe(Describe::default())) {
-            Answer::Described(description) => {
-                description.nodes.iter().map(|node| node.id.to_string()).collect()
-            }
+            Answer::Described(description) => description
+                .nodes
+                .iter()
+                .map(|node| node.id.to_string())
+                .collect(),
             other => panic!("no description: {other:?}"),
         }
     }

@@ -70,7 +70,10 @@ fn let_go(app: &App) {
     });
     assert_eq!(ALIVE.load(Ordering::SeqCst), 0, "somebody keeps it alive");
     let answer = app.answer(act("leaf", Action::Focus));
-    assert!(matches!(answer, Answer::Refused(Refusal::NotFound)), "{answer:?}");
+    assert!(
+        matches!(answer, Answer::Refused(Refusal::NotFound)),
+        "{answer:?}"
+    );
     window.close();
 }
 
@@ -113,7 +116,10 @@ fn thousand(app: &App) {
     assert_eq!(ALIVE.load(Ordering::SeqCst), 0, "views are kept alive");
     let after = known_objects();
     // AppKit may keep a few of its own for itself.
-    assert!(after < before + 20, "the table grew from {before} to {after}");
+    assert!(
+        after < before + 20,
+        "the table grew from {before} to {after}"
+    );
 }
 
 fn open_and_close(app: &App, views: usize) {

@@ -14,15 +14,24 @@ mod acting;
 mod app;
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod living;
+#[cfg(feature = "gnustep")]
+mod probes;
 
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 fn main() {
     use agent_appkit::{MainThreadMarker, objc2::rc::autoreleasepool};
 
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|it| !it.starts_with('-'))
+        .collect();
     let main_thread = MainThreadMarker::new().expect("tests run on the main thread");
     let app = autoreleasepool(|_| app::App::open(main_thread));
-    for (name, test) in acting::TESTS.iter().chain(living::TESTS) {
+    #[cfg(feature = "gnustep")]
+    let probes = probes::TESTS;
+    #[cfg(not(feature = "gnustep"))]
+    let probes = &[];
+    for (name, test) in acting::TESTS.iter().chain(living::TESTS).chain(probes) {
         if wanted.is_empty() || wanted.iter().any(|it| name.contains(it)) {
             autoreleasepool(|_| test(&app));
             println!("test {name} ... ok");
