@@ -10,3 +10,35 @@ pub enum MainThreadMarker {}
 pub fn open(main_thread: MainThreadMarker) -> Arc<dyn agent_core::Backend> {
     match main_thread {}
 }
+
+/// A question to the user.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The question itself.
+    pub heading: String,
+    /// What the user should know to answer it.
+    pub details: Vec<String>,
+    /// The words on the buttons.
+    pub choices: Vec<String>,
+}
+
+/// Where questions to the user go. There is none here.
+#[derive(Clone, Copy, Debug)]
+pub struct Panels(MainThreadMarker);
+
+impl Panels {
+    /// Never called.
+    pub fn new(main_thread: MainThreadMarker) -> Self {
+        Self(main_thread)
+    }
+
+    /// Never called.
+    pub fn show(self, _: u64, _: Question, _: impl FnOnce(Option<usize>) + Send + 'static) {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn withdraw(self, _: u64) {
+        match self.0 {}
+    }
+}

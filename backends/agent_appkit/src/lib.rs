@@ -3,13 +3,14 @@
 #[cfg(not(any(target_os = "macos", feature = "gnustep")))]
 mod elsewhere;
 #[cfg(not(any(target_os = "macos", feature = "gnustep")))]
-pub use elsewhere::{MainThreadMarker, open};
+pub use elsewhere::{MainThreadMarker, Panels, Question, open};
 
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod appkit;
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 pub use appkit::{
-    AgentRows, AgentTagged, AppKitHandle, known_objects, open, use_accessibility_identifiers,
+    AgentRows, AgentTagged, AppKitHandle, Panels, Question, known_objects, open,
+    use_accessibility_identifiers,
 };
 
 // The versions that these traits are for.

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(all(feature = "appkit", feature = "consent"))]
+mod appkit_prompt;
+
 use std::{os::fd::OwnedFd, path::PathBuf, sync::Arc};
 
 use agent_core::Backend;
@@ -12,6 +15,8 @@ pub use agent_appkit as appkit;
 pub use agent_consent as consent;
 #[cfg(feature = "consent_egui")]
 pub use agent_consent_egui as consent_egui;
+#[cfg(all(feature = "appkit", feature = "consent"))]
+pub use appkit_prompt::AppKitPrompt;
 pub use agent_core::{
     AuthGate, Channel, Decision, EventVerb, Peer, Reason, Request, Role, Scope, Tag, Verb, VerbSet,
 };

@@ -25,7 +25,7 @@ use objc2_foundation::{
 };
 
 use super::{
-    editing,
+    asking, editing,
     table::{self, Node, Sort},
     turn,
 };
@@ -39,6 +39,7 @@ define_class!(
     impl Door {
         #[unsafe(method(agentWork:))]
         fn work(&self, _: Option<&AnyObject>) {
+            asking::work(self.mtm());
             turn::work(self.mtm());
         }
 

@@ -18,7 +18,7 @@ use objc2_app_kit::{
     NSApplication, NSControl, NSMenu, NSMenuItem, NSOutlineView, NSPopUpButton, NSResponder,
     NSScrollView, NSTabView, NSTabViewItem, NSTableView, NSTextView, NSView, NSWindow,
 };
-use objc2_foundation::{NSInteger, NSString};
+use objc2_foundation::{NSInteger, NSNotFound, NSString};
 
 use super::{
     menus,
@@ -236,18 +236,19 @@ impl Look {
         if let Some(place) = self.places.borrow().get(&node) {
             return *place;
         }
-        match self.parent(node) {
-            Some(parent) => {
+        let place = match self.view(node).and_then(|view| place_among_views(&view)) {
+            Some(place) => Some(place),
+            None => self.parent(node).map(|parent| {
                 self.children(parent);
-                self.places
-                    .borrow()
-                    .get(&node)
-                    .copied()
-                    .unwrap_or(usize::MAX)
-            }
-            // Windows stand in the order in which they were first seen.
-            None => usize::try_from(node.number()).unwrap_or(usize::MAX),
-        }
+                let places = self.places.borrow();
+                places.get(&node).copied().unwrap_or(usize::MAX)
+            }),
+        };
+        // Windows stand in the order in which they were first seen.
+        let place =
+            place.unwrap_or_else(|| usize::try_from(node.number()).unwrap_or(usize::MAX));
+        self.places.borrow_mut().insert(node, place);
+        place
     }
 
     fn find_inside(&self, node: Node) -> Vec<Node> {
@@ -384,6 +385,19 @@ impl Look {
             tags
         })
     }
+}
+
+/// The place of a view among those beside it, where they are all that is in there: its neighbours
+/// are not looked at.
+fn place_among_views(view: &NSView) -> Option<usize> {
+    // SAFETY: asked on the main thread, and kept from here on.
+    let around = unsafe { view.superview() }?;
+    let others = around.downcast_ref::<NSTabView>().is_some()
+        || around.downcast_ref::<NSTableView>().is_some()
+        || around.isKindOfClass(objc2::class!(NSClipView));
+    // SAFETY: any object may be looked for.
+    let place: usize = unsafe { msg_send![&around.subviews(), indexOfObjectIdenticalTo: view] };
+    (!others && place != NSNotFound as usize).then_some(place)
 }
 
 fn identifier(of: &NSResponder) -> Option<String> {

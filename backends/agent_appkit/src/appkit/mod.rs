@@ -1,5 +1,6 @@
 //! Everything that touches AppKit.
 
+mod asking;
 mod class;
 mod door;
 mod editing;
@@ -16,6 +17,7 @@ mod tagging;
 mod turn;
 mod widget;
 
+pub use asking::{Panels, Question};
 pub use handle::{AppKitHandle, open};
 #[doc(hidden)]
 pub use table::known_objects;

@@ -26,10 +26,13 @@ type Test = (&'static str, fn(&App));
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_view_that_was_let_go_is_not_found", let_go),
+    ("a_click_looks_at_no_view_but_those_around_it", cost),
     ("a_thousand_windows_leave_nothing_behind", thousand),
 ];
 
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
+/// How often a leaf was asked how it is.
+static LOOKED_AT: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts the views that are alive.
 struct Counted(Cell<bool>);
@@ -48,6 +51,15 @@ define_class!(
     #[thread_kind = MainThreadOnly]
     #[ivars = Counted]
     struct Leaf;
+
+    impl Leaf {
+        #[unsafe(method(isHidden))]
+        fn is_hidden(&self) -> bool {
+            LOOKED_AT.fetch_add(1, Ordering::SeqCst);
+            // SAFETY: NSView answers this.
+            unsafe { msg_send![super(self), isHidden] }
+        }
+    }
 );
 
 fn leaf(app: &App, id: String) -> Retained<Leaf> {
@@ -75,6 +87,26 @@ fn let_go(app: &App) {
         "{answer:?}"
     );
     window.close();
+}
+
+/// Five thousand views, none of them exposed, and a button among them.
+fn cost(app: &App) {
+    let window = app.window("large");
+    autoreleasepool(|_| {
+        for _ in 0..5_000 {
+            let view = leaf(app, String::new());
+            view.clear_agent();
+            content(&window).addSubview(&view);
+        }
+        app.button(&window, "among-many", false);
+        app.ids();
+        let (before, known) = (LOOKED_AT.load(Ordering::SeqCst), known_objects());
+        let answer = app.answer(act("among-many", Action::Click));
+        assert!(matches!(answer, Answer::Acted(_)), "{answer:?}");
+        assert_eq!(LOOKED_AT.load(Ordering::SeqCst), before, "views were looked at");
+        assert_eq!(known_objects(), known, "views were made known");
+        window.close();
+    });
 }
 
 /// Agents look and press all the while.

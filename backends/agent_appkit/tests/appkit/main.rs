@@ -31,7 +31,7 @@ fn main() {
     let probes = probes::TESTS;
     #[cfg(not(feature = "gnustep"))]
     let probes = &[];
-    for (name, test) in acting::TESTS.iter().chain(living::TESTS).chain(probes) {
+    for (name, test) in living::TESTS.iter().chain(probes).chain(acting::TESTS) {
         if wanted.is_empty() || wanted.iter().any(|it| name.contains(it)) {
             autoreleasepool(|_| test(&app));
             println!("test {name} ... ok");
