@@ -73,10 +73,26 @@ fn add_steps(steps: &mut Steps, root: &Path, may_install: bool, picture: bool) {
     steps.run("tests: on GNUstep", || {
         let xvfb = Xvfb::start()?;
         let mut test = cargo(&root.join("gnustep"), root);
-        test.args(["test", "--locked"]);
+        // A message to an object that is gone is written to the log.
+        test.args(["test", "--locked"])
+            .env("NSZombieEnabled", "YES");
         xvfb.show(&mut test);
-        program::run(&mut test)?;
-        Ok(Ended::Passed(String::new()))
+        let said = capture(&mut test, CHECK)?;
+        println!("{}", said.stdout);
+        let to_the_dead = said
+            .stderr
+            .lines()
+            .find(|line| line.contains("deallocated instance"));
+        match (said.status.success(), to_the_dead) {
+            (true, None) => Ok(Ended::Passed(String::new())),
+            (true, Some(line)) => Err(format!(
+                "an object that was gone was sent a message: {line}"
+            )),
+            (false, _) => Err(format!(
+                "ended with {}; it had said:\n{}",
+                said.status, said.stderr
+            )),
+        }
     });
     if picture {
         steps.run("picture of the recipe", || {

@@ -18,8 +18,16 @@ impl Prompt for AppKitPrompt {
     fn show(&self, asked: Asked) {
         let question = Question {
             heading: asked.heading().plain().to_string(),
-            details: asked.details().iter().map(|text| text.plain().to_string()).collect(),
-            choices: asked.choices().iter().map(|choice| choice.label.clone()).collect(),
+            details: asked
+                .details()
+                .iter()
+                .map(|text| text.plain().to_string())
+                .collect(),
+            choices: asked
+                .choices()
+                .iter()
+                .map(|choice| choice.label.clone())
+                .collect(),
         };
         self.0.show(asked.id().0, question, move |chosen| {
             let choice = chosen.and_then(|n| asked.choices().get(n));

@@ -15,8 +15,6 @@ pub use agent_appkit as appkit;
 pub use agent_consent as consent;
 #[cfg(feature = "consent_egui")]
 pub use agent_consent_egui as consent_egui;
-#[cfg(all(feature = "appkit", feature = "consent"))]
-pub use appkit_prompt::AppKitPrompt;
 pub use agent_core::{
     AuthGate, Channel, Decision, EventVerb, Peer, Reason, Request, Role, Scope, Tag, Verb, VerbSet,
 };
@@ -27,6 +25,8 @@ pub use agent_headless as headless;
 #[cfg(feature = "inapp")]
 pub use agent_inapp as inapp;
 pub use agent_mcp::{ActionRate, Client, FdPeer, Limits, ServeError};
+#[cfg(all(feature = "appkit", feature = "consent"))]
+pub use appkit_prompt::AppKitPrompt;
 
 /// What one app offers to agents, while it is served. Dropping it ends that: the socket is
 /// closed, its files are removed, requests that wait are answered with an error.

@@ -89,12 +89,14 @@ pub(crate) fn work(mtm: MainThreadMarker) {
         drop(errands);
         let done = match next {
             None => return,
-            Some(Errand::Withdraw(number)) => {
-                catch("closing a question", || drop(take(number).map(|asks| asks.close())))
-            }
-            Some(Errand::Show(number, question, answer)) => {
-                catch("showing a question", || Asks::open(mtm, number, &question, answer))
-            }
+            Some(Errand::Withdraw(number)) => catch("closing a question", || {
+                if let Some(asks) = take(number) {
+                    asks.close();
+                }
+            }),
+            Some(Errand::Show(number, question, answer)) => catch("showing a question", || {
+                Asks::open(mtm, number, &question, answer)
+            }),
         };
         if let Err(why) = done {
             log::error!("the user could not be asked: {why:?}");
@@ -242,7 +244,10 @@ fn add_words(mtm: MainThreadMarker, content: &NSView, words: &str, at: f64, bold
     let mut high = 20.0;
     if let Some(cell) = label.cell() {
         cell.setWraps(true);
-        high = cell.cellSizeForBounds(label.bounds()).height.clamp(high, 300.0);
+        high = cell
+            .cellSizeForBounds(label.bounds())
+            .height
+            .clamp(high, 300.0);
     }
     label.setFrameSize(NSSize::new(WIDE - 2.0 * EDGE, high));
     content.addSubview(&label);
@@ -254,7 +259,10 @@ fn place(mtm: MainThreadMarker, panel: &NSPanel) -> NSPoint {
     let size = panel.frame().size;
     let screen = NSScreen::mainScreen(mtm).map(|screen| screen.visibleFrame());
     let app = NSApplication::sharedApplication(mtm);
-    let window = app.mainWindow().or_else(|| app.keyWindow()).map(|window| window.frame());
+    let window = app
+        .mainWindow()
+        .or_else(|| app.keyWindow())
+        .map(|window| window.frame());
     let (Some(screen), Some(window)) = (screen, window) else {
         return NSPoint::new(EDGE, EDGE);
     };

@@ -245,8 +245,7 @@ impl Look {
             }),
         };
         // Windows stand in the order in which they were first seen.
-        let place =
-            place.unwrap_or_else(|| usize::try_from(node.number()).unwrap_or(usize::MAX));
+        let place = place.unwrap_or_else(|| usize::try_from(node.number()).unwrap_or(usize::MAX));
         self.places.borrow_mut().insert(node, place);
         place
     }

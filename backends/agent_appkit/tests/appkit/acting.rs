@@ -1,11 +1,14 @@
 //! Actions: handlers that throw, a main thread that is busy, menus.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::mpsc::channel,
+    time::{Duration, Instant},
+};
 
 use agent_appkit::{
-    AgentTagged, Tag,
+    AgentTagged, Panels, Question, Tag,
     objc2::{MainThreadOnly, define_class, msg_send, rc::Retained, sel},
-    objc2_app_kit::{NSApplication, NSMenu, NSMenuItem, NSTextField, NSView},
+    objc2_app_kit::{NSApplication, NSButton, NSMenu, NSMenuItem, NSTextField, NSView},
     objc2_foundation::{NSString, ns_string},
 };
 use agent_core::{Action, Answer, Call, EventVerb, Fault, Target};
@@ -30,6 +33,10 @@ pub(crate) const TESTS: &[Test] = &[
         undo,
     ),
     ("an_item_of_the_apps_menu_is_pressed", menu),
+    (
+        "rule_11_a_question_to_the_user_is_seen_by_no_agent",
+        question,
+    ),
     (
         "an_accessibility_identifier_is_an_id_where_the_app_wants_that",
         identifiers,
@@ -181,6 +188,55 @@ fn menu(app: &App) {
     assert!(matches!(answer, Answer::Refused(_)), "{answer:?}");
     assert_eq!(app.handler.times(), before + 1);
     ns.setMainMenu(None);
+}
+
+fn question(app: &App) {
+    let window = app.window("asked-about");
+    let panels = Panels::new(app.main_thread);
+    let (told, answer) = channel();
+    let ask = |number| {
+        let told = told.clone();
+        let question = Question {
+            heading: "Let it in?".to_owned(),
+            details: vec!["It wants to press Save.".to_owned()],
+            choices: vec!["No".to_owned(), "Once".to_owned()],
+        };
+        panels.show(number, question, move |choice| {
+            // The test may have failed, and be gone.
+            let _told = told.send((number, choice));
+        });
+    };
+    let shown = || {
+        let windows = NSApplication::sharedApplication(app.main_thread).windows();
+        windows
+            .iter()
+            .find(|it| it.title().to_string() == "Agents" && it.isVisible())
+    };
+    let before = app.ids();
+    ask(1);
+    let panel = app.until("a panel", shown);
+    assert_eq!(app.ids(), before);
+    assert!(
+        panel.defaultButtonCell().is_none(),
+        "nothing is pressed by Enter"
+    );
+    let once = content(&panel).subviews().iter().find_map(|view| {
+        let button = view.downcast::<NSButton>().ok()?;
+        (button.title().to_string() == "Once").then_some(button)
+    });
+    // SAFETY: any sender will do.
+    unsafe { once.expect("a choice has a button").performClick(None) };
+    assert_eq!(answer.try_recv(), Ok((1, Some(1))));
+    assert!(shown().is_none());
+    ask(2);
+    app.until("a panel", shown).performClose(None);
+    assert_eq!(answer.try_recv(), Ok((2, None)));
+    ask(3);
+    app.until("a panel", shown);
+    panels.withdraw(3);
+    app.until("no panel", || shown().is_none().then_some(()));
+    assert!(answer.try_recv().is_err(), "it was taken back");
+    window.close();
 }
 
 define_class!(

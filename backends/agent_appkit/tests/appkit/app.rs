@@ -193,6 +193,18 @@ impl App {
         });
     }
 
+    /// Lets the run loop go on until there is one.
+    pub(crate) fn until<T>(&self, what: &str, mut is_there: impl FnMut() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = is_there() {
+                return found;
+            }
+            assert!(begun.elapsed() < agent_test_support::LONG, "never: {what}");
+            self.turn();
+        }
+    }
+
     /// Lets the run loop go on for so long.
     pub(crate) fn turns(&self, time: Duration) {
         let until = Instant::now() + time;

@@ -103,7 +103,11 @@ fn cost(app: &App) {
         let (before, known) = (LOOKED_AT.load(Ordering::SeqCst), known_objects());
         let answer = app.answer(act("among-many", Action::Click));
         assert!(matches!(answer, Answer::Acted(_)), "{answer:?}");
-        assert_eq!(LOOKED_AT.load(Ordering::SeqCst), before, "views were looked at");
+        assert_eq!(
+            LOOKED_AT.load(Ordering::SeqCst),
+            before,
+            "views were looked at"
+        );
         assert_eq!(known_objects(), known, "views were made known");
         window.close();
     });
