@@ -65,7 +65,7 @@ impl LiveTree for Look {
                     facts.states |= States::SELECTED;
                 }
             }
-            Thing::Row(table, number) => row_facts(self, &table, number, &mut facts),
+            Thing::Row(table, number) => row_facts(&table, number, &mut facts),
             Thing::Gone => facts.states = States::HIDDEN,
         }
         facts
@@ -392,7 +392,7 @@ fn item_facts(look: &Look, item: &NSMenuItem, facts: &mut Facts) {
     }
 }
 
-fn row_facts(look: &Look, table: &NSTableView, number: isize, facts: &mut Facts) {
+fn row_facts(table: &NSTableView, number: isize, facts: &mut Facts) {
     facts.role = match Widget::of(table).role() {
         Role::Tree => Role::TreeItem,
         Role::Table => Role::Row,
@@ -416,7 +416,6 @@ fn row_facts(look: &Look, table: &NSTableView, number: isize, facts: &mut Facts)
             States::COLLAPSED
         };
     }
-    let _ = look;
 }
 
 fn view_text(look: &Look, view: &NSView) -> Option<String> {

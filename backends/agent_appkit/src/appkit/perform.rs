@@ -298,10 +298,10 @@ fn on_item(look: &Look, item: &NSMenuItem, action: &Action) {
 }
 
 fn on_tab(look: &Look, tab: &NSTabViewItem, action: &Action) {
-    if let (Action::Select, Some(tabs)) = (action, tab.tabView(look.mtm)) {
-        if tab.tabState() != NSTabState::SelectedTab {
-            tabs.selectTabViewItem(Some(tab));
-        }
+    if let (Action::Select, Some(tabs)) = (action, tab.tabView(look.mtm))
+        && tab.tabState() != NSTabState::SelectedTab
+    {
+        tabs.selectTabViewItem(Some(tab));
     }
 }
 

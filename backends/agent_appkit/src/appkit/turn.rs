@@ -118,7 +118,7 @@ pub(crate) fn work(mtm: MainThreadMarker) {
         }
     }
     look_again(mtm);
-    keep_looking(&shared);
+    keep_looking();
     shared.wake_for_more();
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn look_again(mtm: MainThreadMarker) {
 }
 
 /// Has a timer exactly while somebody waits for changes.
-fn keep_looking(shared: &Shared) {
+fn keep_looking() {
     with_ui(|ui| {
         if is_watched(ui) == ui.timer.is_some() {
             return;
@@ -164,7 +164,6 @@ fn keep_looking(shared: &Shared) {
             None => door::timer(TICK),
         };
     });
-    let _ = shared;
 }
 
 /// The run loop goes on. If an action is being performed, it goes on inside its handler, and

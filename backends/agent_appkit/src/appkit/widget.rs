@@ -155,19 +155,23 @@ fn button(button: Retained<NSButton>) -> Widget {
         return Widget::Button(button);
     }
     if button.respondsToSelector(sel!(accessibilityRole)) {
-        // SAFETY: it answers this, with a string or none.
-        let word = |selector: &str| -> String {
-            let told: Option<Retained<NSString>> = match selector {
-                "role" => unsafe { msg_send![&*button, accessibilityRole] },
-                _ => unsafe { msg_send![&*button, accessibilitySubrole] },
-            };
-            told.map(|it| it.to_string()).unwrap_or_default()
+        let is = |told: Option<Retained<NSString>>, word: &str| {
+            told.is_some_and(|told| told.to_string() == word)
         };
-        return match (word("role").as_str(), word("subrole").as_str()) {
-            ("AXRadioButton", _) => Widget::Radio(button),
-            ("AXCheckBox", "AXToggle") => Widget::Toggle(button),
-            ("AXCheckBox", _) => Widget::Checkbox(button),
-            _ => Widget::Toggle(button),
+        // SAFETY: it answers this, with a string or none.
+        let (role, subrole) = unsafe {
+            let role: Option<Retained<NSString>> = msg_send![&*button, accessibilityRole];
+            let subrole: Option<Retained<NSString>> = msg_send![&*button, accessibilitySubrole];
+            (role, subrole)
+        };
+        if is(role.clone(), "AXRadioButton") {
+            return Widget::Radio(button);
+        }
+        let is_box = is(role, "AXCheckBox") && !is(subrole, "AXToggle");
+        return if is_box {
+            Widget::Checkbox(button)
+        } else {
+            Widget::Toggle(button)
         };
     }
     let picture = button.image().and_then(|image| image.name());
