@@ -22,14 +22,20 @@ const NOON: u64 = 1_800_000_000;
 #[derive(Default)]
 struct Server {
     revoked: Mutex<HashSet<u64>>,
+    /// Of these, who stays out as long as connected.
+    for_good: Mutex<HashSet<u64>>,
     answered: Mutex<Vec<u64>>,
     connections: Vec<u64>,
 }
 
 impl Connections for Server {
-    fn revoke(&self, which: &dyn Fn(u64) -> bool, _: RevokedUntil) {
+    fn revoke(&self, which: &dyn Fn(u64) -> bool, until: RevokedUntil) {
         let these = self.connections.iter().copied().filter(|it| which(*it));
-        self.revoked.lock().unwrap().extend(these);
+        let these: Vec<u64> = these.collect();
+        self.revoked.lock().unwrap().extend(&these);
+        if until == RevokedUntil::Gone {
+            self.for_good.lock().unwrap().extend(these);
+        }
     }
 
     fn answered(&self, which: &dyn Fn(u64) -> bool) {
@@ -622,6 +628,7 @@ fn a_stricter_mode_holds_for_who_is_in() {
     app.consent.set_mode(Mode::DenyAll);
     assert_eq!(app.request(&agent), "consent_denied");
     assert_eq!(*app.server.revoked.lock().unwrap(), HashSet::from([1]));
+    assert!(app.server.for_good.lock().unwrap().is_empty());
     app.consent.set_mode(Mode::Lockdown);
     app.consent.resume();
     assert!(app.consent.is_stopped(), "the mode itself says so");

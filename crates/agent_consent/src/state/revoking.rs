@@ -78,11 +78,12 @@ impl State {
     }
 
     pub(crate) fn set_mode(&mut self, mode: Mode) -> Cut {
-        let mut cut = self.lock_down(mode == Mode::Lockdown);
+        let mut these = self.lock_down(mode == Mode::Lockdown).these;
         self.mode = mode;
-        cut.these.extend(self.sweep(RevokedUntil::Admitted).these);
+        let until = RevokedUntil::Admitted;
+        these.extend(self.sweep(until).these);
         self.advance();
-        cut
+        Cut { these, until }
     }
 
     pub(crate) fn is_locked_by_mode(&self) -> bool {
