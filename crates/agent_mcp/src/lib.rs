@@ -14,11 +14,12 @@
 //! # Threads
 //!
 //! One accepts; each connection has one that reads and judges, and one that writes and keeps the
-//! time, and judges again what was held back while the user was asked. A request wakes the reader, the UI thread and the writer, once each. What the UI thread
-//! does for a reply is to put the answer into the connection's outbox: it is made into JSON, and
-//! waits for a slow client, on the writer's thread.
+//! time, and judges again what was held back while the user was asked. A request wakes the reader,
+//! the UI thread and the writer, once each. What the UI thread does for a reply is to put the answer
+//! into the connection's outbox: it is made into JSON, and waits for a slow client, on the writer's
+//! thread.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod address;
 mod bind;

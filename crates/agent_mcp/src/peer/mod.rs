@@ -1,8 +1,9 @@
 //! Who is at the other end of a socket, as the kernel has it.
 
 #[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
+#[cfg_attr(target_os = "macos", path = "macos.rs")]
 #[cfg_attr(
-    not(any(target_os = "linux", target_os = "android")),
+    not(any(target_os = "linux", target_os = "android", target_os = "macos")),
     path = "other.rs"
 )]
 mod platform;
