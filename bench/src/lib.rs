@@ -9,6 +9,7 @@
 //! | [`blocks`] | several things timed in turns, so that a noisy machine is noisy to all of them |
 //! | [`events`] | events through many subscriptions, and a bare bounded channel |
 //! | [`instructions`] | what an egui frame costs, counted by callgrind |
+//! | [`inspector`] | the developer's window on an app of many nodes |
 //! | [`table`] | all of it in one table, with what is required |
 //!
 //! `cargo bench -p agent_bench` times single operations, `cargo xtask bench` makes the table.
@@ -19,6 +20,7 @@ pub mod blocks;
 pub mod egui_app;
 pub mod events;
 pub mod headless_app;
+pub mod inspector;
 pub mod instructions;
 #[path = "../pingpong.rs"]
 pub mod pingpong;

@@ -6,7 +6,7 @@ use crate::{
     blocks::{Blocks, Effort, in_turns, median, median_of},
     egui_app::{self, Mode},
     events::{self, SUBSCRIPTIONS, Told},
-    headless_app, instructions,
+    headless_app, inspector, instructions,
     served::{Ask, Served},
 };
 
@@ -25,6 +25,8 @@ pub struct Plan {
     pub events: (usize, usize),
     /// The numbers of widgets for which instructions are counted.
     pub counted: &'static [usize],
+    /// The number of nodes that the inspector shows, and how many frames of each kind.
+    pub inspected: (usize, usize),
 }
 
 impl Plan {
@@ -39,6 +41,7 @@ impl Plan {
         idle: Duration::from_secs(3),
         events: (1_000_000, 5),
         counted: &[1_000, 10_000],
+        inspected: (50_000, 120),
     };
     /// To see that it works.
     pub const SMOKE: Self = Self {
@@ -48,6 +51,7 @@ impl Plan {
         idle: Duration::from_millis(1),
         events: (1_000, 1),
         counted: &[],
+        inspected: (60, 6),
     };
 }
 
@@ -158,6 +162,8 @@ pub fn measure(plan: &Plan, egui_frames: &Path, said: impl Fn(&str)) -> io::Resu
     rows.extend(many_who_listen(plan)?);
     said("egui frames in instructions");
     rows.extend(frames(plan, egui_frames)?);
+    said("the inspector");
+    rows.extend(inspected(plan)?);
     Ok(rows)
 }
 
@@ -462,6 +468,38 @@ fn frames(plan: &Plan, egui_frames: &Path) -> io::Result<Vec<Row>> {
     }
     Ok(rows)
 }
+
+/// The inspector's window, each of its frames beside one of sixty a second.
+fn inspected(plan: &Plan) -> io::Result<[Row; 5]> {
+    let (n, frames) = plan.inspected;
+    let timed = inspector::measure(n, frames)?;
+    let row = |what: &str, took: Duration| Row {
+        what: format!("inspector: {what}, {} nodes", number_of(n)),
+        cost: time(took),
+        beside: "a frame of sixty a second".to_owned(),
+        its_cost: time(FRAME),
+        ratio: Some(took.div_duration_f64(FRAME)),
+        required: Required::Nothing,
+    };
+    Ok([
+        row("until they are shown", timed.opened),
+        Row {
+            required: Required::AtMost(1.0),
+            ..row("a frame in which nothing moves", timed.still)
+        },
+        Row {
+            required: Required::AtMost(1.0),
+            ..row("a frame while scrolling", timed.scrolling)
+        },
+        Row {
+            required: Required::AtMost(1.0),
+            ..row("the frame after searching for other words", timed.searching)
+        },
+        row("the longest of these frames", timed.longest),
+    ])
+}
+
+const FRAME: Duration = Duration::from_nanos(16_666_667);
 
 fn counted(instructions: Option<u64>) -> String {
     match instructions {

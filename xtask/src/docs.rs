@@ -1,21 +1,35 @@
 //! `docs`: the pages that are made from the code, so that they cannot say something else.
 
+use std::path::Path;
+
 use crate::{Options, workspace};
 
-/// Where the page on the verbs is, from the root.
-const VERBS: &str = "docs/verbs.md";
+/// A page, from the root, and what makes it.
+type Page = (&'static str, fn() -> String);
+
+const PAGES: &[Page] = &[
+    ("docs/verbs.md", agent_wire::verbs_markdown),
+    ("docs/inspector-methods.md", agent_wire::inspector_markdown),
+];
 
 pub(crate) fn run(options: &Options) -> Result<(), String> {
-    let path = workspace::root()?.join(VERBS);
-    let page = agent_wire::verbs_markdown();
+    let root = workspace::root()?;
+    for (name, make) in PAGES {
+        bring_up_to_date(&root, name, &make(), options.has("--check"))?;
+    }
+    Ok(())
+}
+
+fn bring_up_to_date(root: &Path, name: &str, page: &str, check: bool) -> Result<(), String> {
+    let path = root.join(name);
     let current = std::fs::read_to_string(&path).is_ok_and(|there| there == page);
     if current {
-        println!("{VERBS} is current");
+        println!("{name} is current");
         return Ok(());
     }
-    if options.has("--check") {
+    if check {
         return Err(format!(
-            "{VERBS} is not what the verb table says; write it anew by `cargo xtask docs`"
+            "{name} is not what the tables say; write it anew by `cargo xtask docs`"
         ));
     }
     if let Some(folder) = path.parent() {
@@ -24,6 +38,6 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     }
     std::fs::write(&path, page)
         .map_err(|error| format!("could not write {}: {error}", path.display()))?;
-    println!("{VERBS} written");
+    println!("{name} written");
     Ok(())
 }

@@ -63,7 +63,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "docs",
         options: &["--check"],
-        summary: "Writes docs/verbs.md from the verb table, or checks that it is current",
+        summary: "Writes the pages that are made from the tables of verbs and methods, or checks that they are current",
         run: docs::run,
     },
     Command {
@@ -81,7 +81,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "picture",
         options: &[],
-        summary: "Takes the README's pictures: what an agent sees of a window, and what its user is asked",
+        summary: "Takes the pictures: what an agent sees of a window, what its user is asked, the inspector",
         run: picture::run,
     },
     Command {

@@ -1,11 +1,14 @@
 //! `picture`: windows for the documents: the egui recipe's, with what an agent sees outlined, and
-//! one in which the user is asked.
+//! one in which the user is asked, and the developer's view of the first.
+
+mod inspector;
 
 use std::{
     io::{BufRead, BufReader, Write},
     os::unix::net::UnixStream,
     path::Path,
     process::{Child, Command, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
@@ -45,11 +48,12 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
     }
     let root = workspace::root()?;
     what_an_agent_sees(&root)?;
-    what_the_user_is_asked(&root)
+    what_the_user_is_asked(&root)?;
+    inspector::take(&root)
 }
 
 fn what_an_agent_sees(root: &Path) -> Result<(), String> {
-    let window = Window::open(root, "egui_agent", "--serve")?;
+    let window = Window::open(root, "recipes/egui_agent", &["--serve"], None)?;
     let (window, address) = window.after("Serving at ")?;
     let frames = frames(Path::new(&address))?;
     let picture = root.join(SEEN);
@@ -80,7 +84,7 @@ fn what_an_agent_sees(root: &Path) -> Result<(), String> {
 }
 
 fn what_the_user_is_asked(root: &Path) -> Result<(), String> {
-    let window = Window::open(root, "inapp_agent", "--stay")?;
+    let window = Window::open(root, "recipes/inapp_agent", &["--stay"], None)?;
     // Its last goal needs the user's yes.
     let (window, _) = window.after("<- needs_confirmation")?;
     window.take("640x400", &root.join(ASKED))?;
@@ -88,36 +92,46 @@ fn what_the_user_is_asked(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A recipe in a window of its own, on a screen of its own.
+/// A program in a window of its own, on a screen of its own.
 struct Window {
     app: App,
     xvfb: Xvfb,
-    _runtime: RuntimeFolder,
+    runtime: Arc<RuntimeFolder>,
 }
 
 impl Window {
-    fn open(root: &Path, recipe: &str, argument: &str) -> Result<Self, String> {
-        let recipe = recipes::build(root, &root.join("recipes").join(recipe))?;
-        let runtime = RuntimeFolder::make()?;
+    /// `runtime`: the folder that it shares with another; one of its own, if `None`.
+    fn open(
+        root: &Path,
+        folder: &str,
+        arguments: &[&str],
+        runtime: Option<Arc<RuntimeFolder>>,
+    ) -> Result<Self, String> {
+        let program = recipes::build(root, &root.join(folder))?;
+        let runtime = match runtime {
+            Some(runtime) => runtime,
+            None => Arc::new(RuntimeFolder::make()?),
+        };
         let xvfb = Xvfb::start()?;
-        let mut command = Command::new(recipe);
+        let mut command = Command::new(program);
         command
-            .arg(argument)
+            .args(arguments)
             .env("XDG_RUNTIME_DIR", &runtime.0)
             .env("XDG_STATE_HOME", runtime.0.join("state"))
             .stdout(Stdio::piped());
         xvfb.show(&mut command);
         let app = App(command.spawn().map_err(|error| error.to_string())?);
-        Ok(Self {
-            app,
-            xvfb,
-            _runtime: runtime,
-        })
+        Ok(Self { app, xvfb, runtime })
     }
 
     /// Waits until it says this, and answers the rest of the line.
     fn after(mut self, wanted: &str) -> Result<(Self, String), String> {
-        let stdout = self.app.0.stdout.take().ok_or("the recipe has no output")?;
+        let stdout = self
+            .app
+            .0
+            .stdout
+            .take()
+            .ok_or("the program has no output")?;
         let mut lines = BufReader::new(stdout).lines();
         let found = lines.by_ref().find_map(|line| {
             let rest = line.as_deref().ok()?.strip_prefix(wanted)?.to_owned();
@@ -125,7 +139,7 @@ impl Window {
         });
         // Read on, so that it can go on speaking.
         std::thread::spawn(move || lines.for_each(drop));
-        let found = found.ok_or_else(|| format!("the recipe ended without saying {wanted:?}"))?;
+        let found = found.ok_or_else(|| format!("the program ended without saying {wanted:?}"))?;
         Ok((self, found))
     }
 
@@ -143,7 +157,7 @@ impl Window {
     }
 }
 
-/// The recipe, kept up until this is dropped.
+/// The program, kept up until this is dropped.
 struct App(Child);
 
 impl Drop for App {

@@ -10,6 +10,7 @@ usage: agent-surface <command>
   consent [APP]                   whom the user lets into which app, or keeps out, and since when
     --revoke RULE                 forgets that answer, by the beginning of what stands before it
     --revoke-all                  forgets them all, of APP if that is given
+  inspect [APP]                   opens the developer's view of an app that armed it
   mcp [--app APP] [--read-only]   an MCP server on standard input and output, for that app or
                                   for all that run; MCP clients start it
   help, version                   this, and which version it is
@@ -26,6 +27,9 @@ pub(crate) enum Command {
         revoke: Option<Revoke>,
     },
     Describe {
+        app: Option<String>,
+    },
+    Inspect {
         app: Option<String>,
     },
     Mcp {
@@ -60,6 +64,7 @@ fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
                 revoke: None,
             },
             "describe" => Command::Describe { app: None },
+            "inspect" => Command::Inspect { app: None },
             "mcp" => Command::Mcp {
                 app: None,
                 read_only: false,
@@ -73,6 +78,7 @@ fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
             (_, Arg::Long("help") | Arg::Short('h')) => return Ok(Command::Help),
             (
                 Command::Describe { app: app @ None }
+                | Command::Inspect { app: app @ None }
                 | Command::Consent {
                     app: app @ None, ..
                 },
@@ -142,6 +148,12 @@ mod tests {
         );
         check("consent --revoke-all --revoke 3fa9", None);
         check("consent --revoke", None);
+        check("inspect", Some(Command::Inspect { app: None }));
+        check(
+            "inspect org.example.a",
+            Some(Command::Inspect { app: app() }),
+        );
+        check("inspect a b", None);
         check(
             "mcp",
             Some(Command::Mcp {

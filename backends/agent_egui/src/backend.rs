@@ -24,6 +24,10 @@ const PASSES: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 /// `agent_egui::open(&cc.egui_ctx)`. Nothing is served by this alone, and nothing costs
 /// anything until a client was admitted.
 pub fn open(ctx: &Context) -> Arc<dyn Backend> {
+    Arc::new(backend(ctx))
+}
+
+pub(crate) fn backend(ctx: &Context) -> EguiBackend {
     let shared = match ctx.plugin_opt::<AgentPlugin>() {
         Some(plugin) => plugin.lock().shared.clone(),
         None => {
@@ -36,15 +40,15 @@ pub fn open(ctx: &Context) -> Arc<dyn Backend> {
             shared
         }
     };
-    Arc::new(EguiBackend {
+    EguiBackend {
         ctx: ctx.clone(),
         shared,
-    })
+    }
 }
 
-struct EguiBackend {
-    ctx: Context,
-    shared: Arc<Shared>,
+pub(crate) struct EguiBackend {
+    pub(crate) ctx: Context,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Backend for EguiBackend {

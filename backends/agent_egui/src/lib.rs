@@ -4,11 +4,15 @@
 mod asking;
 mod backend;
 mod ids;
+#[cfg(feature = "inspector")]
+mod inspect;
 mod looked;
 mod pass;
 mod person;
 mod picture;
 mod plugin;
+#[cfg(feature = "inspector")]
+mod properties;
 mod scene;
 mod state;
 mod tagging;
@@ -18,5 +22,7 @@ pub use agent_core::{Role, Tag, Verb};
 pub use asking::drawn_at;
 pub use backend::open;
 pub use egui::Context;
+#[cfg(feature = "inspector")]
+pub use inspect::inspectable;
 pub use tagging::{AgentResponse, AgentUi, AgentWidget, Rows, Tagged};
 pub use windowless::run_windowless;

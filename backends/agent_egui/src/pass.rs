@@ -50,6 +50,11 @@ pub(crate) struct Pass {
     /// The widgets inside what is secret or excluded: none of them may name another.
     pub(crate) kept_back: IdMap<Id, Marks>,
     pub(crate) acting: bool,
+    /// Whether agents are told the whole of it.
+    pub(crate) whole: bool,
+    /// Whether an inspector is.
+    #[cfg(feature = "inspector")]
+    pub(crate) inspects: bool,
     /// Whether its picture is what came of an action.
     pub(crate) settled: bool,
 }
@@ -111,6 +116,9 @@ impl Pass {
             inner: None,
             kept_back: IdMap::default(),
             acting: false,
+            whole: false,
+            #[cfg(feature = "inspector")]
+            inspects: false,
             settled: true,
         }
     }

@@ -13,14 +13,15 @@ use crate::{
 
 type Nodes<'a> = IdMap<ak::NodeId, &'a ak::Node>;
 
-/// What a pass drew, as AccessKit describes it: the tagged nodes, or, where the pass noted what
-/// lies in which tag, everything. Costs a look at each node of the update, and more only for
+/// What a pass drew, as AccessKit describes it: the tagged nodes, or the whole, where the pass
+/// noted what lies in which tag. Costs a look at each node of the update, and more only for
 /// those that are wanted.
 pub(crate) fn picture(
     state: &mut UiState,
     viewport: &Viewport,
     pass: &Pass,
     update: &ak::TreeUpdate,
+    whole: bool,
 ) -> Vec<SceneNode> {
     let tagged: IdMap<ak::NodeId, usize> = pass
         .records
@@ -31,12 +32,12 @@ pub(crate) fn picture(
     let mut nodes: Nodes<'_> = IdMap::default();
     let mut labels: Vec<ak::NodeId> = Vec::new();
     for (id, node) in &update.nodes {
-        if pass.inner.is_some() || tagged.contains_key(id) {
+        if whole || tagged.contains_key(id) {
             labels.extend(node.labelled_by());
             nodes.insert(*id, node);
         }
     }
-    if pass.inner.is_none() && !labels.is_empty() {
+    if !whole && !labels.is_empty() {
         let wanted: IdSet<ak::NodeId> = labels.into_iter().collect();
         let more = update.nodes.iter().filter(|(id, _)| wanted.contains(id));
         nodes.extend(more.map(|(id, node)| (*id, node)));
@@ -66,6 +67,8 @@ pub(crate) fn picture(
                 viewport,
             );
             fill(&mut scene_node, node, &nodes, &kept_back, record.marks);
+            #[cfg(feature = "inspector")]
+            tell_all(state, &mut scene_node, node, record.marks);
             if update.focus == id && viewport.focused {
                 scene_node.looked.states |= States::FOCUSED;
             }
@@ -75,7 +78,7 @@ pub(crate) fn picture(
         }
         picture.push(scene_node);
     }
-    if let Some(inner) = &pass.inner {
+    if let Some(inner) = pass.inner.as_ref().filter(|_| whole) {
         everything(
             state,
             viewport,
@@ -117,6 +120,16 @@ fn fill(
     }
     if !secret {
         scene_node.text = text(node);
+    }
+}
+
+/// Every property, if an inspector asks for that.
+#[cfg(feature = "inspector")]
+fn tell_all(state: &UiState, scene_node: &mut SceneNode, node: &ak::Node, marks: Marks) {
+    if state.inspection.asks_for(scene_node.key) {
+        let secret =
+            marks.contains(Marks::SECRET) || scene_node.looked.states.contains(States::SECRET);
+        scene_node.properties = crate::properties::read(node, secret);
     }
 }
 
@@ -162,6 +175,7 @@ fn everything(
     for (id, at) in tagged {
         keys.extend(record_key(*at).map(|key| (*id, key)));
     }
+    let drawn = order.clone();
     let mut untagged = Vec::new();
     for id in order {
         let Some(node) = nodes.get(&id) else { continue };
@@ -185,6 +199,12 @@ fn everything(
                 None => break within.and_then(record_key),
             }
         };
+        #[cfg(feature = "inspector")]
+        let key = match pass.inspects {
+            true => state.key_of(viewport.id, id),
+            false => state.fresh_key(),
+        };
+        #[cfg(not(feature = "inspector"))]
         let key = state.fresh_key();
         keys.insert(id, key);
         let looked = Looked::at(node);
@@ -205,27 +225,53 @@ fn everything(
             }),
             blocked_by: None,
             size: None,
+            #[cfg(feature = "inspector")]
+            widget: Some(id),
+            #[cfg(feature = "inspector")]
+            properties: Vec::new(),
         };
         fill(&mut scene_node, node, nodes, kept_back, marks);
+        #[cfg(feature = "inspector")]
+        tell_all(state, &mut scene_node, node, marks);
         untagged.push(scene_node);
     }
-    // A scene wants each node after its parent; tags come in the order in which they were drawn.
-    let mut placed: IdSet<Key> = IdSet::from_iter([viewport.root_key]);
-    let mut waiting: Vec<SceneNode> = picture.drain(..).chain(untagged).collect();
-    while !waiting.is_empty() {
-        let before = waiting.len();
-        let mut later = Vec::new();
-        for node in waiting {
-            if node.parent.is_some_and(|parent| placed.contains(&parent)) {
-                placed.insert(node.key);
-                picture.push(node);
-            } else {
-                later.push(node);
-            }
+    // Where each first shows: a group is where the first widget in it is.
+    let mut first: IdMap<Key, usize> = IdMap::default();
+    for (at, id) in drawn.iter().enumerate() {
+        first.extend(keys.get(id).map(|key| (*key, at)));
+        let mut around = inner.get(id).copied();
+        while let Some(record) = around.and_then(|at| pass.records.get(at)) {
+            first.entry(record.key).or_insert(at);
+            around = record.parent;
         }
-        if later.len() == before {
-            break;
-        }
-        waiting = later;
     }
+    *picture = in_order(viewport.root_key, picture.drain(..).chain(untagged), &first);
+}
+
+/// Nodes in the order in which they are drawn, each after its parent; what has no parent among
+/// them is left out.
+fn in_order(
+    root: Key,
+    nodes: impl Iterator<Item = SceneNode>,
+    first: &IdMap<Key, usize>,
+) -> Vec<SceneNode> {
+    let mut inside: IdMap<Key, Vec<SceneNode>> = IdMap::default();
+    for node in nodes {
+        inside
+            .entry(node.parent.unwrap_or(root))
+            .or_default()
+            .push(node);
+    }
+    for siblings in inside.values_mut() {
+        // A group with no widget in it has nothing to be placed by, and comes last.
+        siblings.sort_by_key(|node| first.get(&node.key).copied().unwrap_or(usize::MAX));
+        siblings.reverse();
+    }
+    let mut ordered = Vec::new();
+    let mut open = inside.remove(&root).unwrap_or_default();
+    while let Some(node) = open.pop() {
+        open.extend(inside.remove(&node.key).unwrap_or_default());
+        ordered.push(node);
+    }
+    ordered
 }

@@ -30,7 +30,15 @@ impl Plugin for AgentPlugin {
         let mut pass = Pass::new(ctx, shared.clone(), id);
         let mut state = lock(&shared.ui);
         let clients = shared.clients.load(Ordering::Acquire) > 0;
-        if !clients && !shared.ever.load(Ordering::Relaxed) {
+        #[cfg(feature = "inspector")]
+        let inspected = {
+            state.next_inspection(&shared);
+            state.inspection.is_waiting() || shared.inspectors.load(Ordering::Acquire) > 0
+        };
+        #[cfg(not(feature = "inspector"))]
+        let inspected = false;
+        state.serving = clients;
+        if !clients && !inspected && !shared.ever.load(Ordering::Relaxed) {
             // All that has to be known of the time before the first client.
             if raw
                 .events
@@ -50,12 +58,14 @@ impl Plugin for AgentPlugin {
             state.next_work(&shared.inbox);
         }
         // What has begun completes and says so, though everybody was revoked meanwhile.
-        pass.recording = clients || state.work.is_some();
+        pass.recording = clients || inspected || state.work.is_some();
         let viewport = state.viewport(id);
         viewport.pass += 1;
         if !viewport.again {
             viewport.frame = viewport.pass;
         }
+        #[cfg(feature = "inspector")]
+        let first = viewport.frame == viewport.pass;
         pass.number = viewport.pass;
         // A host of one pass a frame has nothing newer than the last frame.
         pass.frame = if viewport.one_pass { 0 } else { viewport.frame };
@@ -68,7 +78,16 @@ impl Plugin for AgentPlugin {
         viewport.focused = raw.focused;
         viewport.top_modal = ctx.memory(|memory| memory.top_modal_layer());
         let (probe, one_pass) = (viewport.probe, viewport.one_pass);
-        if state.wants_tree(id) && state.ours.is_none() {
+        // Agents come first.
+        #[cfg(feature = "inspector")]
+        {
+            pass.inspects = state.work.is_none() && state.inspection.takes_turn(id, first);
+        }
+        #[cfg(feature = "inspector")]
+        let inspects = pass.inspects;
+        #[cfg(not(feature = "inspector"))]
+        let inspects = false;
+        if (state.wants_tree(id) || inspects) && state.ours.is_none() {
             match probe {
                 // Nobody else has it on in this frame: on for this pass alone.
                 Some(false) => {
@@ -82,7 +101,8 @@ impl Plugin for AgentPlugin {
                 _ => {}
             }
         }
-        if state.wants_everything() && state.wants_tree(id) {
+        pass.whole = state.wants_everything() && state.wants_tree(id);
+        if pass.whole || inspects {
             pass.inner = Some(Default::default());
         }
         pass.acting = matches!(&state.work, Some(Work::Act(act)) if act.stage == Stage::Act(id));
@@ -97,6 +117,8 @@ impl Plugin for AgentPlugin {
     fn on_end_pass(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         let again = pass::current(&ctx, |pass| {
+            #[cfg(feature = "inspector")]
+            lock(&pass.shared.ui).draw_over(&ctx, pass.viewport);
             if !pass.recording {
                 return false;
             }
@@ -107,7 +129,12 @@ impl Plugin for AgentPlugin {
             });
             let mut state = lock(&pass.shared.ui);
             pass.settled = state.is_settled(pass.viewport, layers);
-            state.wants_another_pass(pass.viewport, has_tree && pass.settled)
+            let again = state.wants_another_pass(pass.viewport, has_tree && pass.settled);
+            #[cfg(feature = "inspector")]
+            let again = again || pass.inspects && !has_tree;
+            #[cfg(feature = "inspector")]
+            state.inspection.asked_again(pass.inspects && !has_tree);
+            again
         });
         if again == Some(true) {
             ctx.request_discard("an agent is served");
@@ -174,12 +201,20 @@ impl Plugin for AgentPlugin {
             {
                 // Out of the list while its picture is taken from it.
                 let mut viewport = state.viewports.remove(at);
-                viewport.picture = picture(&mut state, &viewport, &pass, update);
+                viewport.picture = picture(&mut state, &viewport, &pass, update, pass.whole);
                 if pass.settled {
                     viewport.pictured = now;
                     viewport.seen = true;
                 }
+                #[cfg(feature = "inspector")]
+                let all = pass
+                    .inspects
+                    .then(|| picture(&mut state, &viewport, &pass, update, true));
                 state.viewports.insert(at, viewport);
+                #[cfg(feature = "inspector")]
+                if let Some(all) = all {
+                    state.inspected(ctx, id, all);
+                }
             }
             let viewport = state.viewport(id);
             viewport.records = std::mem::take(&mut pass.records);
@@ -199,7 +234,11 @@ impl Plugin for AgentPlugin {
                 ctx.options_mut(|options| options.max_passes = before);
             }
             // What waits for a person goes on with what the person does.
-            state.has_work(&inbox)
+            let more = state.has_work(&inbox);
+            #[cfg(feature = "inspector")]
+            let more =
+                more || state.inspection.is_waiting() || !lock(&shared.inspections).is_empty();
+            more
         };
         drop(state);
         {

@@ -24,6 +24,12 @@ pub(crate) struct SceneNode {
     pub(crate) blocked_by: Option<Key>,
     /// How many rows a list stands for of which only some are drawn.
     pub(crate) size: Option<u64>,
+    /// Its widget.
+    #[cfg(feature = "inspector")]
+    pub(crate) widget: Option<egui::accesskit::NodeId>,
+    /// What AccessKit says of it, where an inspector asks for every property.
+    #[cfg(feature = "inspector")]
+    pub(crate) properties: Vec<agent_inspect::Property>,
 }
 
 /// Some windows and what is in them: after a pass everything that is tagged (or, for a full
@@ -86,6 +92,12 @@ impl Scene {
     /// Says of a list that it has a row of this key.
     pub(crate) fn know_row(&mut self, list: Key, key: &str) {
         self.row = Some((list, key.to_owned()));
+    }
+
+    /// Every node.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn all(&self) -> impl Iterator<Item = &SceneNode> {
+        self.nodes.iter()
     }
 
     pub(crate) fn get(&self, key: Key) -> Option<&SceneNode> {

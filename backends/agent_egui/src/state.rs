@@ -28,6 +28,11 @@ pub(crate) struct Shared {
     pub(crate) inbox: Mutex<Inbox>,
     pub(crate) clients: AtomicUsize,
     pub(crate) listeners: AtomicUsize,
+    /// What inspectors ask, and how many there are.
+    #[cfg(feature = "inspector")]
+    pub(crate) inspections: Mutex<Vec<agent_inspect::Job>>,
+    #[cfg(feature = "inspector")]
+    pub(crate) inspectors: AtomicUsize,
     /// Whether any client was ever admitted: before that no text has a version.
     pub(crate) ever: AtomicBool,
     /// Only the UI thread takes this one, so that a tag may hold it while it calls egui.
@@ -208,6 +213,10 @@ pub(crate) struct UiState {
     pub(crate) waiting: Waiting,
     /// Somebody listens: every frame is looked at.
     pub(crate) listening: bool,
+    /// Agents are let in: what happens is remembered for them.
+    pub(crate) serving: bool,
+    #[cfg(feature = "inspector")]
+    pub(crate) inspection: crate::inspect::Inspection,
     told: HashSet<String>,
 }
 
@@ -265,7 +274,12 @@ impl UiState {
         let mut tracks = self.tracks.values().filter(|track| track.key == key);
         let switched = verb == EventVerb::Clicked
             && tracks.any(|track| track.looked.as_ref().is_some_and(|looked| !pressed(looked)));
-        if !switched && self.acted.len() < Emitted::MOST {
+        if switched {
+            return;
+        }
+        #[cfg(feature = "inspector")]
+        self.inspection.happened(key, verb);
+        if self.serving && self.acted.len() < Emitted::MOST {
             self.acted.push((key, verb));
         }
     }
@@ -833,6 +847,10 @@ impl Viewport {
             frame: None,
             blocked_by: None,
             size: None,
+            #[cfg(feature = "inspector")]
+            widget: None,
+            #[cfg(feature = "inspector")]
+            properties: Vec::new(),
         }
     }
 }
@@ -877,6 +895,10 @@ impl Record {
             }),
             blocked_by: None,
             size: self.size,
+            #[cfg(feature = "inspector")]
+            widget: self.widget.map(|id| id.accesskit_id()),
+            #[cfg(feature = "inspector")]
+            properties: Vec::new(),
         }
     }
 }

@@ -3,6 +3,8 @@
 
 mod index;
 mod input;
+#[cfg(feature = "inspector")]
+mod inspect;
 mod kind;
 mod layout;
 mod live;

@@ -32,6 +32,21 @@ struct State {
     listeners: usize,
     sink: Option<EventSink>,
     stopped: bool,
+    #[cfg(feature = "inspector")]
+    inspections: VecDeque<agent_inspect::Job>,
+    #[cfg(feature = "inspector")]
+    inspectors: usize,
+}
+
+impl State {
+    /// Whether the UI thread has nothing to do.
+    fn is_idle(&self) -> bool {
+        #[cfg(feature = "inspector")]
+        let inspected = !self.inspections.is_empty();
+        #[cfg(not(feature = "inspector"))]
+        let inspected = false;
+        self.errands.is_empty() && self.inbox.is_empty() && !self.stopped && !inspected
+    }
 }
 
 #[derive(Default)]
@@ -170,6 +185,28 @@ impl HeadlessHandle {
         }));
     }
 
+    /// A request of an inspector's.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn inspect(&self, job: agent_inspect::Job) {
+        let mut state = lock(&self.0.state);
+        if state.stopped {
+            // Answered by being dropped, which must not happen under the lock.
+            drop(state);
+            drop(job);
+            return;
+        }
+        state.inspections.push_back(job);
+        drop(state);
+        self.0.wake.notify_one();
+    }
+
+    #[cfg(feature = "inspector")]
+    pub(crate) fn inspectors(&self, inspectors: usize) {
+        lock(&self.0.state).inspectors = inspectors;
+        // So that what is kept for nobody goes.
+        self.post(|_| ());
+    }
+
     fn leave(&self, errand: Errand) {
         let mut state = lock(&self.0.state);
         if !state.stopped {
@@ -242,6 +279,8 @@ struct Ui {
     tree: Tree,
     surface: Surface<Node>,
     waiting: Waiting,
+    #[cfg(feature = "inspector")]
+    inspection: crate::inspect::Inspection,
 }
 
 impl Ui {
@@ -251,6 +290,8 @@ impl Ui {
             tree: Tree::new(),
             surface: Surface::default(),
             waiting: Waiting::default(),
+            #[cfg(feature = "inspector")]
+            inspection: crate::inspect::Inspection::default(),
         }
     }
 
@@ -266,6 +307,8 @@ impl Ui {
                 self.end_frame();
                 after();
             }
+            #[cfg(feature = "inspector")]
+            self.inspect();
             // The app may have been closed meanwhile: then the job is told so by being dropped.
             next = next.filter(|_| !lock(&self.shared.state).stopped);
             let begun = Instant::now();
@@ -282,7 +325,7 @@ impl Ui {
     /// together with the errands: whatever was left before it came is done before it.
     fn wait(&mut self) -> Option<(VecDeque<Errand>, Option<Job>)> {
         let mut state = lock(&self.shared.state);
-        while state.errands.is_empty() && state.inbox.is_empty() && !state.stopped {
+        while state.is_idle() {
             state = self
                 .shared
                 .wake
@@ -326,6 +369,21 @@ impl Ui {
         };
         self.end_frame();
         job.reply.send(answer);
+    }
+
+    /// A developer's requests come after the app's own, and touch nothing that agents see.
+    #[cfg(feature = "inspector")]
+    fn inspect(&mut self) {
+        let mut state = lock(&self.shared.state);
+        let (jobs, inspectors) = (std::mem::take(&mut state.inspections), state.inspectors);
+        drop(state);
+        self.tree.overhear(inspectors > 0);
+        if inspectors == 0 {
+            self.inspection = crate::inspect::Inspection::default();
+        }
+        for job in jobs {
+            self.inspection.serve(&mut self.tree, job);
+        }
     }
 
     fn act(&mut self, job: &Job) -> Answer {
@@ -420,6 +478,8 @@ impl Drop for Ui {
         let left = (
             std::mem::take(&mut state.inbox),
             std::mem::take(&mut state.errands),
+            #[cfg(feature = "inspector")]
+            std::mem::take(&mut state.inspections),
         );
         drop(state);
         // Those who wait are told by this, outside the lock.

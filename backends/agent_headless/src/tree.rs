@@ -106,6 +106,9 @@ pub struct Tree {
     dirt: Dirt,
     looks: u64,
     acted: Vec<(Node, EventVerb)>,
+    /// The same for a developer's inspector, while there is one.
+    #[cfg(feature = "inspector")]
+    overheard: Option<Vec<(Node, EventVerb)>>,
     /// Something that other threads may ask about without waiting has changed.
     pub(crate) windows_changed: bool,
 }
@@ -133,6 +136,8 @@ impl Tree {
             dirt: Dirt::Everything,
             looks: 1,
             acted: Vec::new(),
+            #[cfg(feature = "inspector")]
+            overheard: None,
             windows_changed: true,
         }
     }
@@ -697,6 +702,23 @@ impl Tree {
         std::mem::take(&mut self.acted)
     }
 
+    /// Whether an inspector is told what widgets do, too.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn overhear(&mut self, overhearing: bool) {
+        if overhearing != self.overheard.is_some() {
+            self.overheard = overhearing.then(Vec::new);
+        }
+    }
+
+    /// What widgets told of by themselves since an inspector last asked.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn take_overheard(&mut self) -> Vec<(Node, EventVerb)> {
+        self.overheard
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
     /// Whether anybody looks. Whoever begins to looks at everything first.
     pub(crate) fn listen(&mut self, listening: bool) {
         if listening != self.listening {
@@ -742,6 +764,14 @@ impl Tree {
             && !self.acted.contains(&(node, verb));
         if remember {
             self.acted.push((node, verb));
+        }
+        #[cfg(feature = "inspector")]
+        if let Some(mut overheard) = self.overheard.take() {
+            let told = overheard.contains(&(node, verb));
+            if !told && overheard.len() < MAX_ACTED && self.is_exposed(node) {
+                overheard.push((node, verb));
+            }
+            self.overheard = Some(overheard);
         }
     }
 

@@ -355,11 +355,6 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             });
         }
         permits(&mut standings, node, &standing, verb)?;
-        if states.contains(States::READ_ONLY)
-            && (VerbSet::SetText | VerbSet::SetValue).contains(verb.set())
-        {
-            return Err(Refusal::why(Why::ReadOnly).into());
-        }
         if let Action::SetText {
             base_version,
             range,
@@ -402,20 +397,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 .into());
             }
         }
-        let mut asks = standing.marks.contains(Marks::CONFIRM).then_some(node);
-        if let Some(other) = live.activates(node, verb)
-            && let Some(standing) = standings.of(other)
-        {
-            // What is excluded does not exist for agents, so nothing they do may press it.
-            if standing.is_excluded() {
-                return Err(Refusal::why(Why::Ceiling).into());
-            }
-            permits(&mut standings, other, &standing, Verb::Click)?;
-            // Of two, the one that has the consequences.
-            if standing.marks.contains(Marks::CONFIRM) {
-                asks = Some(other);
-            }
-        }
+        let asks = asks(&mut standings, node, &standing, verb)?;
         Ok(Judged {
             node,
             action,
@@ -480,7 +462,71 @@ fn permits<L: LiveTree>(
     if standing.inherited.contains(States::DISABLED) {
         return Err(Refusal::why(Why::Disabled));
     }
+    let edits = (VerbSet::SetText | VerbSet::SetValue).contains(verb.set());
+    if edits && states(live, node, standing).contains(States::READ_ONLY) {
+        return Err(Refusal::why(Why::ReadOnly));
+    }
     Ok(())
+}
+
+/// The node that the user is asked about before this verb on `node`, if a mark says so: of two of
+/// which the toolkit presses one in the course of it, the one that has the consequences.
+fn asks<L: LiveTree>(
+    standings: &mut Standings<'_, L>,
+    node: L::Key,
+    standing: &Standing<L::Key>,
+    verb: Verb,
+) -> Result<Option<L::Key>, Refusal> {
+    let asks = standing.marks.contains(Marks::CONFIRM).then_some(node);
+    let Some(other) = standings.live().activates(node, verb) else {
+        return Ok(asks);
+    };
+    let Some(standing) = standings.of(other) else {
+        return Ok(asks);
+    };
+    // What is excluded does not exist for agents, so nothing they do may press it.
+    if standing.is_excluded() {
+        return Err(Refusal::why(Why::Ceiling));
+    }
+    permits(standings, other, &standing, Verb::Click)?;
+    match standing.marks.contains(Marks::CONFIRM) {
+        true => Ok(Some(other)),
+        false => Ok(asks),
+    }
+}
+
+/// What a verb on a node would be answered now, as far as that doesn't depend on its parameters
+/// or on the version of a text: judged as a request is, and nothing comes of it. Costs the node's
+/// depth.
+///
+/// # Errors
+/// The outcome that the agent would be told.
+pub fn verdict<L: LiveTree>(
+    live: &L,
+    target: &Target,
+    verb: Verb,
+    view: View,
+) -> Result<(), Refusal> {
+    let mut standings = Standings::new(live);
+    let (node, standing) = match find(&mut standings, target, view) {
+        Ok(found) => found,
+        Err(No::Refused(refusal)) => return Err(refusal),
+        Err(No::Fault(_)) => return Err(Refusal::NotFound),
+    };
+    if let Verb::ScrollTo | Verb::GetText = verb {
+        if standing.inherited.contains(States::HIDDEN) {
+            return Err(Refusal::why(Why::Hidden));
+        }
+        if verb == Verb::GetText && !live.has_text(node) {
+            return Err(Refusal::why(Why::NotOffered));
+        }
+        return Ok(());
+    }
+    permits(&mut standings, node, &standing, verb)?;
+    match asks(&mut standings, node, &standing, verb)? {
+        Some(_) => Err(Refusal::NeedsConfirmation),
+        None => Ok(()),
+    }
 }
 
 /// An exposed node and where it stands.

@@ -37,7 +37,7 @@ mod wait;
 
 pub use authorise::{
     Action, Authorised, Fault, Judged, MAX_TEXT_BYTES, No, Refusal, Target, TextRead, View, Why,
-    locate,
+    locate, verdict,
 };
 pub use cut::{Cut, ELLIPSIS, cut};
 pub use describe::{

@@ -7,6 +7,8 @@ use crate::{
     id::keyed_id,
     keys::KeyMap,
     node::{Label, LiveTree, States},
+    role::Role,
+    surface::{own_text, states},
     tag::{Marks, Tag, TagFault},
     verb::VerbSet,
 };
@@ -98,6 +100,33 @@ impl<'a, L: LiveTree> Standings<'a, L> {
             above = standing.map(|standing| (node, standing));
         }
         above.map(|(_, standing)| standing)
+    }
+
+    /// Its role: the developer's word for it, else the toolkit's.
+    pub fn role(&self, node: L::Key) -> Role {
+        role(self.live, node)
+    }
+
+    /// Its accessible name, as agents are told it if it is exposed; empty if it is in no window.
+    pub fn name(&mut self, node: L::Key) -> String {
+        match self.of(node) {
+            Some(standing) => name(self, node, &standing),
+            None => String::new(),
+        }
+    }
+
+    /// Its states, with what is inherited and what follows from its tags.
+    pub fn states(&mut self, node: L::Key) -> States {
+        match self.of(node) {
+            Some(standing) => states(self.live, node, &standing),
+            None => States::HIDDEN,
+        }
+    }
+
+    /// Its own text, unless it is secret: then it is not read (rule 8).
+    pub fn text(&mut self, node: L::Key) -> Option<String> {
+        let standing = self.of(node)?;
+        own_text(self.live, node, &standing)
     }
 
     fn window(&self, window: L::Key) -> Standing<L::Key> {
@@ -243,7 +272,7 @@ pub(crate) fn name<L: LiveTree>(
 }
 
 /// A node's role: the developer's word for it, else the toolkit's.
-pub(crate) fn role<L: LiveTree>(live: &L, node: L::Key) -> crate::role::Role {
+pub(crate) fn role<L: LiveTree>(live: &L, node: L::Key) -> Role {
     live.tag(node)
         .and_then(Tag::get_role)
         .unwrap_or_else(|| live.facts(node).role)

@@ -57,6 +57,8 @@ pub(crate) struct Connection {
     /// Since when a large half-read line is held, in milliseconds after `begun`; 0: none is.
     half_since: AtomicU64,
     begun: Instant,
+    /// Whether it is counted among the agents that are let in.
+    pub(crate) counted: AtomicBool,
     /// Since its first message of MCP.
     #[cfg(feature = "mcp")]
     pub(crate) mcp: std::sync::OnceLock<crate::mcp::Link>,
@@ -85,6 +87,7 @@ impl Connection {
             name: Mutex::new(identity.named),
             half_since: AtomicU64::new(0),
             begun: now,
+            counted: AtomicBool::new(false),
             #[cfg(feature = "mcp")]
             mcp: std::sync::OnceLock::new(),
         }

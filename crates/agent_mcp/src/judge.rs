@@ -76,6 +76,12 @@ impl Judge<'_> {
         again: Option<Option<Instant>>,
     ) -> Result<(), Failure> {
         let (connection, shared) = (self.connection, self.shared);
+        #[cfg(feature = "inspector")]
+        if let Some(desk) = &shared.desk
+            && let Some(row) = agent_wire::inspector::method(&request.method)
+        {
+            return self.inspect(desk, row, request, bytes, again);
+        }
         let found = agent_wire::Verb::named(&request.method)
             .and_then(|row| Some((row, Verb::from_word(row.name)?)));
         let Some((row, verb)) = found else {
@@ -104,6 +110,35 @@ impl Judge<'_> {
                 self.hold_behind(request, bytes, &tell)
             }
             Ok(Passed::On) => self.admitted(request.id, bytes, row, &args, &tell),
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = &judged {
+            tell.done(failure.reason.as_str());
+        }
+        judged
+    }
+
+    /// The same for a developer's inspector, in a scope of its own: to the policy each of its
+    /// requests is a description.
+    #[cfg(feature = "inspector")]
+    fn inspect(
+        &self,
+        desk: &Arc<crate::inspect::Desk>,
+        row: &'static agent_wire::Verb,
+        request: Request,
+        bytes: usize,
+        again: Option<Option<Instant>>,
+    ) -> Result<(), Failure> {
+        let (connection, shared) = (self.connection, self.shared);
+        let args = row.check(request.params.as_ref())?;
+        if connection.outbox.access() == Access::Revoked {
+            return Err(Failure::consent_denied());
+        }
+        let facts = self.facts(Verb::DescribeUi, Scope::Inspector, None);
+        let tell = Tell::new(&shared.gate, facts);
+        let judged = match self.pass_gate(&tell.request) {
+            Ok(Passed::Asked(pending)) => self.hold(request, bytes, &tell, pending, again),
+            Ok(Passed::On) => desk.serve(shared, connection, request.id, row, &args, &tell),
             Err(failure) => Err(failure),
         };
         if let Err(failure) = &judged {
@@ -156,8 +191,7 @@ impl Judge<'_> {
             }
         }
         match connection.outbox.admit() {
-            Access::None => shared.count_admitted(1),
-            Access::Admitted => {}
+            Access::None | Access::Admitted => shared.count(connection, request.scope),
             Access::Revoked => return Err(Failure::consent_denied()),
         }
         Ok(Passed::On)

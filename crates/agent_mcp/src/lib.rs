@@ -6,6 +6,7 @@
 //! |---|---|
 //! | serve | [`serve`], [`serve_uds`], [`serve_fd`] with a [`Config`] |
 //! | see who is there, revoke, stop | [`Server`], [`Client`] |
+//! | let a developer's inspector ask | [`Inspector`] |
 //! | bound it | [`Limits`], [`ActionRate`] |
 //! | say who is at the other end of a stream | [`FdPeer`] |
 //! | tell why it can't be | [`ServeError`] |
@@ -29,6 +30,9 @@ mod descriptor;
 mod discover;
 mod error;
 mod from_wire;
+#[cfg(feature = "inspector")]
+mod inspect;
+mod inspector;
 mod judge;
 mod limits;
 #[cfg(feature = "mcp")]
@@ -46,6 +50,7 @@ mod writer;
 
 pub use discover::{ConnectError, Found, Odd, Running, described, discover, discover_in};
 pub use error::ServeError;
+pub use inspector::Inspector;
 pub use limits::{ActionRate, Limits};
 pub use peer::FdPeer;
 pub use server::{Client, Config, Server, serve, serve_fd, serve_uds};

@@ -369,13 +369,13 @@ impl Outbox {
 
     /// A request is answered elsewhere than on the UI thread; until then a client that has
     /// stopped sending is still listened for.
-    #[cfg(feature = "mcp")]
+    #[cfg(any(feature = "mcp", feature = "inspector"))]
     pub(crate) fn wait_elsewhere(&self) {
         lock(&self.state).elsewhere += 1;
     }
 
     /// Such a request has been answered, or needs no answer any more.
-    #[cfg(feature = "mcp")]
+    #[cfg(any(feature = "mcp", feature = "inspector"))]
     pub(crate) fn answered_elsewhere(&self) {
         let mut state = lock(&self.state);
         state.elsewhere = state.elsewhere.saturating_sub(1);

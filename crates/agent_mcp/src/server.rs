@@ -14,7 +14,8 @@ use std::{
 };
 
 use agent_core::{
-    AuthGate, Backend, Connections, Event, Filter, Hub, Peer, RevokedUntil, Touched, Verb, check_id,
+    AuthGate, Backend, Connections, Event, Filter, Hub, Peer, RevokedUntil, Scope, Touched, Verb,
+    check_id,
 };
 use agent_wire::{Failure, Hello, ParamError, RequestId, VERBS, error_line, limits::names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -26,6 +27,7 @@ use crate::{
     connection::{Agent, Connection, Identity, agent_of},
     descriptor::Descriptor,
     error::ServeError,
+    inspector::Inspector,
     limits::Limits,
     outbox::Access,
     peer::{self, FdPeer},
@@ -55,6 +57,8 @@ pub struct Config {
     pub backend: Arc<dyn Backend>,
     /// Whether agents that the gate lets in may see the whole tree (`mode: "full"`).
     pub armed_full: bool,
+    /// Whether a developer's inspector may ask.
+    pub inspector: Inspector,
     /// What the server will bear.
     pub limits: Limits,
 }
@@ -66,6 +70,7 @@ impl std::fmt::Debug for Config {
             .field("name", &self.name)
             .field("gate", &self.gate)
             .field("armed_full", &self.armed_full)
+            .field("inspector", &self.inspector)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
@@ -277,15 +282,15 @@ pub(crate) struct App {
     pub(crate) name: String,
     pub(crate) pid: u32,
     pub(crate) armed_full: bool,
+    pub(crate) armed_inspector: bool,
 }
 
 impl App {
     /// What it has switched on beyond the default.
     pub(crate) fn armed(&self) -> Vec<&'static str> {
-        self.armed_full
-            .then_some(agent_wire::words::MODE_FULL)
-            .into_iter()
-            .collect()
+        let full = self.armed_full.then_some(agent_wire::words::MODE_FULL);
+        let inspector = self.armed_inspector.then_some("inspector");
+        full.into_iter().chain(inspector).collect()
     }
 }
 
@@ -306,6 +311,9 @@ pub(crate) struct Shared {
     pub(crate) threads: Threads,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: crate::mcp::Runtime,
+    /// For inspectors, where the app armed them.
+    #[cfg(feature = "inspector")]
+    pub(crate) desk: Option<Arc<crate::inspect::Desk>>,
 }
 
 /// Who is connected.
@@ -321,14 +329,26 @@ impl Shared {
         if !peer::AVAILABLE {
             return Err(ServeError::Platform);
         }
+        let gate = config.gate;
+        let armed_inspector = config.inspector.is_armed();
+        #[cfg(feature = "inspector")]
+        let desk = config.inspector.app.map(crate::inspect::Desk::new);
+        #[cfg(feature = "inspector")]
+        let gate = match &desk {
+            Some(desk) => desk.listening(gate),
+            None => gate,
+        };
         let shared = Arc::new(Self {
             app: App {
                 id: config.app,
                 name: config.name,
                 pid: std::process::id(),
                 armed_full: config.armed_full,
+                armed_inspector,
             },
-            gate: config.gate,
+            #[cfg(feature = "inspector")]
+            desk,
+            gate,
             backend: config.backend,
             budget: Arc::new(Budget::new(config.limits.queued_bytes)),
             limits: config.limits,
@@ -499,9 +519,8 @@ impl Shared {
     pub(crate) fn forget(&self, connection: &Connection) {
         lock(&self.connections).by_id.remove(&connection.id);
         // From now on it is not counted, also if a revocation comes at the same time.
-        if connection.outbox.revoke(RevokedUntil::Gone).0 == Access::Admitted {
-            self.count_admitted(-1);
-        }
+        connection.outbox.revoke(RevokedUntil::Gone);
+        self.uncount(connection);
         self.unsubscribe(connection.id, None);
         self.backend.purge();
         for (tell, outcome) in connection.outbox.take_over() {
@@ -514,6 +533,39 @@ impl Shared {
 
     fn connected(&self) -> Vec<Arc<Connection>> {
         lock(&self.connections).by_id.values().cloned().collect()
+    }
+
+    /// The gate let something of this connection in: an inspector's requests don't make it an
+    /// agent's.
+    pub(crate) fn count(&self, connection: &Connection, scope: Scope) {
+        match scope {
+            Scope::Surface | Scope::Full => {
+                if !connection.counted.swap(true, Ordering::AcqRel) {
+                    self.count_admitted(1);
+                }
+            }
+            Scope::Inspector =>
+            {
+                #[cfg(feature = "inspector")]
+                if let Some(desk) = &self.desk {
+                    desk.admit(connection.id);
+                }
+            }
+        }
+        // The leave may have been taken back meanwhile.
+        if connection.outbox.access() != Access::Admitted {
+            self.uncount(connection);
+        }
+    }
+
+    fn uncount(&self, connection: &Connection) {
+        if connection.counted.swap(false, Ordering::AcqRel) {
+            self.count_admitted(-1);
+        }
+        #[cfg(feature = "inspector")]
+        if let Some(desk) = &self.desk {
+            desk.forget(connection.id);
+        }
     }
 
     /// So many more connections are admitted; the backend hears of each change in order.
@@ -558,12 +610,10 @@ impl Connections for Shared {
             if !which(connection.id) {
                 continue;
             }
-            let (before, jobs) = connection.outbox.revoke(until);
+            let (_, jobs) = connection.outbox.revoke(until);
             self.unsubscribe(connection.id, None);
             withdrawn |= jobs;
-            if before == Access::Admitted {
-                self.count_admitted(-1);
-            }
+            self.uncount(&connection);
         }
         if withdrawn {
             self.backend.purge();

@@ -35,6 +35,7 @@ impl Served {
             gate: allow(),
             backend: Arc::new(app.handle()),
             armed_full: false,
+            inspector: agent_mcp::Inspector::default(),
             limits: Limits::default(),
         };
         let server = serve_uds(config, &folder.path().join("s")).unwrap();

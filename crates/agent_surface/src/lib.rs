@@ -52,6 +52,10 @@ impl Surface {
             gate: AuthGate::deny_all(),
             backend: None,
             armed_full: false,
+            #[cfg(feature = "inspector")]
+            inspectable: None,
+            #[cfg(feature = "inspector")]
+            armed_inspector: false,
             limits: Limits::default(),
             path: None,
         }
@@ -129,6 +133,10 @@ pub struct Builder {
     gate: AuthGate,
     backend: Option<Arc<dyn Backend>>,
     armed_full: bool,
+    #[cfg(feature = "inspector")]
+    inspectable: Option<Arc<dyn agent_inspect::Inspectable>>,
+    #[cfg(feature = "inspector")]
+    armed_inspector: bool,
     limits: Limits,
     path: Option<PathBuf>,
 }
@@ -149,7 +157,11 @@ impl Builder {
     /// Serves an egui app's windows. On the UI thread, outside a pass.
     #[cfg(feature = "egui")]
     pub fn egui(self, ctx: &agent_egui::Context) -> Self {
-        self.backend(agent_egui::open(ctx))
+        #[cfg(feature = "inspector")]
+        let this = self.inspectable(agent_egui::inspectable(ctx));
+        #[cfg(not(feature = "inspector"))]
+        let this = self;
+        this.backend(agent_egui::open(ctx))
     }
 
     /// Serves an AppKit app's windows, those that open later too. On the main thread, whose run
@@ -162,7 +174,11 @@ impl Builder {
     /// Serves scripted widgets, which have no display.
     #[cfg(feature = "headless")]
     pub fn headless(self, app: &agent_headless::Headless) -> Self {
-        self.backend(Arc::new(app.handle()))
+        #[cfg(feature = "inspector")]
+        let this = self.inspectable(Arc::new(app.handle()));
+        #[cfg(not(feature = "inspector"))]
+        let this = self;
+        this.backend(Arc::new(app.handle()))
     }
 
     /// Serves a backend of another crate.
@@ -175,6 +191,22 @@ impl Builder {
     /// included, though never secrets and what is excluded. It widens nothing that can be done.
     pub fn arm_full(mut self) -> Self {
         self.armed_full = true;
+        self
+    }
+
+    /// What an inspector asks of a backend of another crate.
+    #[cfg(feature = "inspector")]
+    pub fn inspectable(mut self, app: Arc<dyn agent_inspect::Inspectable>) -> Self {
+        self.inspectable = Some(app);
+        self
+    }
+
+    /// Lets whoever the gate admits for [`Scope::Inspector`] look at everything there is, for the
+    /// app's developer: the whole tree with every property, what agents see of it and why,
+    /// pictures. Never what is secret or excluded. A yes to an agent is no yes to this.
+    #[cfg(feature = "inspector")]
+    pub fn arm_inspector(mut self) -> Self {
+        self.armed_inspector = true;
         self
     }
 
@@ -233,6 +265,13 @@ impl Builder {
         self,
         serve: impl FnOnce(Config) -> Result<agent_mcp::Server, ServeError>,
     ) -> Result<Surface, ServeError> {
+        #[cfg(feature = "inspector")]
+        let inspector = match self.inspectable.filter(|_| self.armed_inspector) {
+            Some(app) => agent_mcp::Inspector::armed(app),
+            None => agent_mcp::Inspector::default(),
+        };
+        #[cfg(not(feature = "inspector"))]
+        let inspector = agent_mcp::Inspector::default();
         let backend = self.backend.unwrap_or_else(|| Arc::new(Nothing));
         // Between the two, so that it is one app to the backend.
         #[cfg(feature = "inapp")]
@@ -250,6 +289,7 @@ impl Builder {
             gate: self.gate,
             backend: backend.clone(),
             armed_full: self.armed_full,
+            inspector,
             limits: self.limits,
         })?;
         Ok(Surface {

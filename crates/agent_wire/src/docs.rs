@@ -21,6 +21,22 @@ pub fn verbs_markdown() -> String {
     page
 }
 
+/// The page on the inspector's methods, made in the same way.
+pub fn inspector_markdown() -> String {
+    let mut page = String::from(
+        "# The inspector's methods\n\n\
+         <!-- Made from the table of agent_wire; change it there. -->\n\n\
+         JSON-RPC methods on the app's socket, for a developer's tool: no verbs, and no MCP tools. \
+         Answered where the app armed the inspector, and `method_not_found` elsewhere. \
+         What they are for: [inspector.md](inspector.md).\n",
+    );
+    for method in crate::inspector::METHODS {
+        // Writing into a `String` does not fail.
+        let _ = verb_section(&mut page, method);
+    }
+    page
+}
+
 fn verb_section(page: &mut String, verb: &Verb) -> std::fmt::Result {
     writeln!(page, "\n## `{}`\n\n{}\n", verb.name, verb.summary)?;
     page.push_str("| parameter | must be | meaning |\n|---|---|---|\n");

@@ -10,6 +10,7 @@
 //! | tell others what there is | [`Verb::json_schema`], [`verbs_markdown`] |
 //! | refuse | [`Reason`], [`Failure`] |
 //! | answer | [`result_line`], [`error_line`], [`notification_line`] and the result structs |
+//! | speak with a developer's inspector | [`inspector`] |
 //! | stay bounded | [`limits`] |
 //!
 //! Everything here may be used from any thread and never blocks. Nothing here asks for
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod inspector;
 pub mod limits;
 pub mod words;
 
@@ -30,7 +32,7 @@ mod reply;
 mod results;
 mod verbs;
 
-pub use docs::verbs_markdown;
+pub use docs::{inspector_markdown, verbs_markdown};
 pub use error::{ErrorData, Failure, Reason};
 pub use framing::{LineSplitter, Piece};
 pub use message::{Line, Request, RequestId, parse_line};

@@ -64,6 +64,12 @@ pub const SUBSCRIPTION_QUEUE: usize = 256;
 /// Events that a surface keeps for replay.
 pub const EVENT_LOG: usize = 4_096;
 
+/// Entries of the inspector's log that are kept.
+pub const INSPECTOR_LOG: usize = 1_000;
+
+/// Requests of inspectors that are answered at a time, all connections together.
+pub const INSPECTOR_REQUESTS: usize = 8;
+
 /// How long a request waits for the UI thread if it doesn't say.
 pub const UI_DEADLINE: Duration = Duration::from_secs(2);
 

@@ -11,6 +11,7 @@ mod tests;
 
 pub use check::{Args, ParamError};
 pub use table::VERBS;
+pub(crate) use table::{LOOKING, optional, required};
 
 use crate::limits;
 use crate::quote::listed;
@@ -29,6 +30,8 @@ pub struct Verb {
     pub ranges: &'static [(&'static str, &'static str)],
     /// What `timeout_ms` means for it.
     pub timeout: Timeout,
+    /// It takes `window`.
+    pub of_window: bool,
     /// It does something to a node: ceiling and state are asked.
     pub acting: bool,
     /// It leaves the app as it is.
@@ -47,7 +50,7 @@ impl Verb {
         VERBS.iter().find(|verb| verb.name == name)
     }
 
-    /// Every parameter that it takes: its own, then the two that all verbs have.
+    /// Every parameter that it takes: its own, then those that all verbs have.
     pub fn parameters(&self) -> impl Iterator<Item = Param> {
         let timeout = Param {
             name: TIMEOUT_MS,
@@ -58,7 +61,9 @@ impl Verb {
             required: false,
             doc: self.timeout.doc,
         };
-        self.params.iter().copied().chain([WINDOW, timeout])
+        let window = self.of_window.then_some(WINDOW);
+        let own = self.params.iter().copied();
+        own.chain(window).chain([timeout])
     }
 }
 

@@ -20,6 +20,13 @@ pub const INCLUDE_FRAME: &str = "frame";
 /// Every word that `include` may hold.
 pub const INCLUDES: &[&str] = &[INCLUDE_VALUE, INCLUDE_STATE, INCLUDE_ACTIONS, INCLUDE_FRAME];
 
+/// In `hide` of `inspector.screenshot`: what is excluded or secret only. The default.
+pub const HIDE_SECRETS: &str = "secrets";
+/// In `hide` of `inspector.screenshot`: whatever is not exposed, too.
+pub const HIDE_UNEXPOSED: &str = "unexposed";
+/// Every value of `hide`.
+pub const HIDES: &[&str] = &[HIDE_SECRETS, HIDE_UNEXPOSED];
+
 /// An enum whose variants each have one spelling on the wire, written once.
 macro_rules! vocabulary {
     (

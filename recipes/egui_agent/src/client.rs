@@ -22,9 +22,11 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const USAGE: &str = concat!(
     "usage: ",
     env!("CARGO_BIN_NAME"),
-    " [--serve] [--full]
+    " [--serve] [--full] [--inspect]
   --serve  keep the app up, and print how to talk to it
-  --full   let agents see the whole tree too, to compare"
+  --full   let agents see the whole tree too, to compare
+  --inspect  let a developer look at everything, where the toolkit has that:
+             `agent-surface inspect`"
 );
 
 /// How the app was started.
@@ -47,7 +49,7 @@ impl Options {
         }
         if let Some(odd) = args
             .iter()
-            .find(|arg| !["--serve", "--full"].contains(&&***arg))
+            .find(|arg| !["--serve", "--full", "--inspect"].contains(&&***arg))
         {
             return Err(format!("{odd}: no such option\n{USAGE}").into());
         }

@@ -62,6 +62,9 @@ fn serve(ctx: &Context, options: Options) -> Result<Surface, agent_surface::Serv
     if options.full {
         surface = surface.arm_full();
     }
+    if env::args().any(|arg| arg == "--inspect") {
+        surface = surface.arm_inspector();
+    }
     let surface = surface.serve()?;
     if let Some(address) = surface.address() {
         let ctx = ctx.clone();

@@ -286,6 +286,7 @@ pub(crate) fn config(fake: &Arc<Fake>, gate: AuthGate) -> Config {
         gate,
         backend: fake.clone(),
         armed_full: false,
+        inspector: agent_mcp::Inspector::default(),
         limits: Limits::default(),
     }
 }

@@ -11,6 +11,7 @@
 mod app;
 mod consent;
 mod in_app;
+mod inspector;
 mod killed;
 mod listening;
 mod rule_1;

@@ -4,12 +4,13 @@ use super::{Param, ParamKind, Timeout, Verb};
 use crate::{limits, words};
 
 /// What most rows that only look have in common.
-const LOOKING: Verb = Verb {
+pub(crate) const LOOKING: Verb = Verb {
     name: "",
     summary: "",
     params: &[],
     ranges: &[],
     timeout: Timeout::UI_THREAD,
+    of_window: true,
     acting: false,
     read_only: true,
     idempotent: true,
@@ -244,7 +245,7 @@ pub static VERBS: &[Verb] = &[
     },
 ];
 
-const fn required(name: &'static str, kind: ParamKind, doc: &'static str) -> Param {
+pub(crate) const fn required(name: &'static str, kind: ParamKind, doc: &'static str) -> Param {
     Param {
         name,
         kind,
@@ -253,7 +254,7 @@ const fn required(name: &'static str, kind: ParamKind, doc: &'static str) -> Par
     }
 }
 
-const fn optional(name: &'static str, kind: ParamKind, doc: &'static str) -> Param {
+pub(crate) const fn optional(name: &'static str, kind: ParamKind, doc: &'static str) -> Param {
     Param {
         required: false,
         ..required(name, kind, doc)

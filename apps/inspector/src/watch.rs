@@ -1,0 +1,413 @@
+//! The thread that follows the inspected app: it connects, asks what changed, connects again when
+//! the app was started anew, and hands what it hears to the window.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use agent_wire::inspector::{
+    AgentView, Finding, Highlighted, Lints, Log, LogEntry, Node, NodeProperties, Picked, Property,
+    Screenshot, Tree as Whole, TreeChanges,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    link::{Link, No, Which},
+    picture::Picture,
+    tree::{Place, Tree},
+};
+
+/// How often the app is asked what changed.
+const EVERY: Duration = Duration::from_millis(300);
+/// How often it is asked for what takes it longer.
+const SELDOM: Duration = Duration::from_secs(3);
+/// How often somebody who isn't there is looked for.
+const AGAIN: Duration = Duration::from_millis(500);
+/// How long a picture may take, in milliseconds: the app may not be drawn at all.
+const PICTURE_MS: u64 = 3_000;
+/// How many entries of the log are kept.
+const LOG: usize = 2_000;
+
+/// What the window shows.
+#[derive(Default)]
+pub struct Seen {
+    /// How it stands with the app, in a sentence.
+    pub status: String,
+    /// Whether it is there.
+    pub connected: bool,
+    /// Its tree.
+    pub tree: Tree,
+    /// The node that is looked at.
+    pub selected: Option<u64>,
+    /// Where that is, for the next run of the app.
+    place: Option<Place>,
+    /// Every property of it.
+    pub properties: Vec<Property>,
+    /// What agents see of it.
+    pub view: Option<AgentView>,
+    /// What is likely wrong.
+    pub findings: Vec<Finding>,
+    /// What happened.
+    pub log: VecDeque<LogEntry>,
+    /// The window, or why there is no picture of it.
+    pub picture: Option<Result<Arc<Picture>, String>>,
+    /// Counts the pictures.
+    pub pictures: u64,
+    /// Where picking has come to.
+    pub picked: Option<u64>,
+}
+
+/// What the window asks for.
+enum Ask {
+    Select(Option<u64>),
+    Highlight(Option<u64>),
+    Picture { unexposed: bool },
+    Pick(bool),
+    Quit,
+}
+
+/// The thread. Dropping it ends it.
+pub struct Watch {
+    seen: Arc<Mutex<Seen>>,
+    asks: Sender<Ask>,
+    thread: Option<JoinHandle<()>>,
+}
+
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watch {
+    /// Follows this app. `wake` is called, on that thread, whenever there is something new to
+    /// show.
+    ///
+    /// # Errors
+    /// If the system has no thread left.
+    pub fn start(which: Which, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        let seen = Arc::new(Mutex::new(Seen {
+            status: "looking for the app".to_owned(),
+            ..Seen::default()
+        }));
+        let (asks, asked) = channel();
+        let follower = Follower {
+            which,
+            seen: seen.clone(),
+            asked,
+            wake: Box::new(wake),
+            picking: false,
+            picture: Some(false),
+        };
+        let thread = std::thread::Builder::new()
+            .name("inspector:watch".into())
+            .spawn(move || follower.run())?;
+        Ok(Self {
+            seen,
+            asks,
+            thread: Some(thread),
+        })
+    }
+
+    /// What is known now. Held for as long as a frame is drawn: the thread never holds it while
+    /// it waits for the app.
+    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+        lock(&self.seen)
+    }
+
+    fn ask(&self, ask: Ask) {
+        // A thread that has ended shows in the status.
+        let _ = self.asks.send(ask);
+    }
+
+    /// Looks at this node.
+    pub fn select(&self, node: Option<u64>) {
+        self.ask(Ask::Select(node));
+    }
+
+    /// Has the app draw over this node, or over none.
+    pub fn highlight(&self, node: Option<u64>) {
+        self.ask(Ask::Highlight(node));
+    }
+
+    /// Has a new picture taken, `unexposed` parts blacked out or not.
+    pub fn take_picture(&self, unexposed: bool) {
+        self.ask(Ask::Picture { unexposed });
+    }
+
+    /// Follows the pointer in the app, or no more.
+    pub fn pick(&self, picking: bool) {
+        self.ask(Ask::Pick(picking));
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.ask(Ask::Quit);
+        // It may be waiting for an app that is busy: then it ends when that answers.
+        drop(self.thread.take());
+    }
+}
+
+struct Follower {
+    which: Which,
+    seen: Arc<Mutex<Seen>>,
+    asked: Receiver<Ask>,
+    wake: Box<dyn Fn() + Send>,
+    picking: bool,
+    /// A picture is wanted.
+    picture: Option<bool>,
+}
+
+/// Nobody looks any more.
+struct Over;
+
+/// A reply to `inspector.tree`, with or without `since`.
+#[derive(Deserialize)]
+struct TreeReply {
+    revision: u64,
+    complete: bool,
+    nodes: Option<Vec<Node>>,
+    #[serde(default)]
+    since: u64,
+    #[serde(default)]
+    changed: Vec<Node>,
+    #[serde(default)]
+    removed: Vec<u64>,
+}
+
+impl Follower {
+    fn run(mut self) {
+        loop {
+            let met = match Link::to(&self.which) {
+                Ok(link) => self.follow(link),
+                Err(no) => Ok(no),
+            };
+            let Ok(no) = met else { return };
+            {
+                let mut seen = lock(&self.seen);
+                seen.connected = false;
+                seen.status = format!("{no}; looking again");
+            }
+            (self.wake)();
+            if self.wait(AGAIN, None).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Follows one run of the app, until it is gone or refuses.
+    fn follow(&mut self, mut link: Link) -> Result<No, Over> {
+        // Another run has other handles; what was selected is found by its place.
+        {
+            let mut seen = lock(&self.seen);
+            seen.tree.clear();
+            seen.selected = None;
+        }
+        let mut after = 0;
+        let mut seldom: Option<Instant> = None;
+        loop {
+            let asked = match self.look(&mut link, &mut after, &mut seldom) {
+                Ok(()) => self.wait(EVERY, Some(&mut link))?,
+                Err(no) => return Ok(no),
+            };
+            if let Some(no) = asked {
+                return Ok(no);
+            }
+        }
+    }
+
+    fn look(
+        &mut self,
+        link: &mut Link,
+        after: &mut u64,
+        seldom: &mut Option<Instant>,
+    ) -> Result<(), No> {
+        let since = lock(&self.seen).tree.revision();
+        let params = since.map_or(json!({}), |since| json!({ "since": since }));
+        let reply: TreeReply = link.ask("tree", params)?;
+        let mut news = {
+            let mut seen = lock(&self.seen);
+            let seen = &mut *seen;
+            let first = !std::mem::replace(&mut seen.connected, true);
+            seen.status.clone_from(&link.app);
+            let TreeReply {
+                revision, complete, ..
+            } = reply;
+            let moved = match reply.nodes {
+                Some(nodes) => {
+                    seen.tree.take(Whole {
+                        revision,
+                        complete,
+                        nodes,
+                    });
+                    true
+                }
+                None => seen.tree.change(TreeChanges {
+                    revision,
+                    complete,
+                    since: reply.since,
+                    changed: reply.changed,
+                    removed: reply.removed,
+                }),
+            };
+            if moved {
+                seen.keep_selection();
+            }
+            first || moved
+        };
+        let log: Log = link.ask("log", json!({ "after": *after }))?;
+        *after = log.last;
+        if !log.entries.is_empty() {
+            let mut seen = lock(&self.seen);
+            seen.log.extend(log.entries);
+            let over = seen.log.len().saturating_sub(LOG);
+            seen.log.drain(..over);
+            news = true;
+        }
+        if news {
+            self.look_at_selected(link)?;
+        }
+        if seldom.is_none_or(|last| last.elapsed() > SELDOM) && news {
+            *seldom = Some(Instant::now());
+            let lints: Lints = link.ask("lint", json!({}))?;
+            lock(&self.seen).findings = lints.findings;
+        }
+        if let Some(unexposed) = self.picture.take() {
+            self.take_picture(link, unexposed)?;
+            news = true;
+        }
+        if self.picking {
+            match link.ask::<Picked>("pick", json!({})) {
+                Ok(Picked { node }) => {
+                    let mut seen = lock(&self.seen);
+                    news |= seen.picked != node;
+                    seen.picked = node;
+                }
+                Err(No::Refused { .. }) => self.picking = false,
+                Err(no) => return Err(no),
+            }
+        }
+        if news {
+            (self.wake)();
+        }
+        Ok(())
+    }
+
+    fn look_at_selected(&mut self, link: &mut Link) -> Result<(), No> {
+        let Some(node) = lock(&self.seen).selected else {
+            let mut seen = lock(&self.seen);
+            seen.view = None;
+            seen.properties.clear();
+            return Ok(());
+        };
+        // It may be gone by now.
+        let view = optional(link.ask::<AgentView>("agent_view", json!({ "node": node })))?;
+        let told = optional(link.ask::<NodeProperties>("node", json!({ "node": node })))?;
+        let mut seen = lock(&self.seen);
+        seen.view = view;
+        seen.properties = told.map_or_else(Vec::new, |told| told.properties);
+        Ok(())
+    }
+
+    fn take_picture(&mut self, link: &mut Link, unexposed: bool) -> Result<(), No> {
+        let hide = match unexposed {
+            true => "unexposed",
+            false => "secrets",
+        };
+        let taken = match link.ask::<Screenshot>(
+            "screenshot",
+            json!({ "hide": hide, "timeout_ms": PICTURE_MS }),
+        ) {
+            Ok(screenshot) => Picture::read(&screenshot).map(Arc::new),
+            // A window that is not on any screen is not drawn; it may be there the next time.
+            Err(No::Refused { reason, message }) if reason == "app_busy" => {
+                self.picture = Some(unexposed);
+                Err(message)
+            }
+            Err(No::Refused { message, .. }) => Err(message),
+            Err(no) => return Err(no),
+        };
+        let mut seen = lock(&self.seen);
+        seen.picture = Some(taken);
+        seen.pictures += 1;
+        Ok(())
+    }
+
+    /// Waits so long, and sees to what the window asks meanwhile. With a link the first thing
+    /// asked ends the wait, as what it brings is wanted now.
+    fn wait(&mut self, longest: Duration, mut link: Option<&mut Link>) -> Result<Option<No>, Over> {
+        let until = Instant::now() + longest;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let ask = match self.asked.recv_timeout(left) {
+                Ok(ask) => ask,
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => return Err(Over),
+            };
+            let done = match (ask, &mut link) {
+                (Ask::Quit, _) => return Err(Over),
+                (Ask::Select(node), link) => {
+                    lock(&self.seen).select(node);
+                    match link {
+                        Some(link) => self.look_at_selected(link).map(|()| (self.wake)()),
+                        None => Ok(()),
+                    }
+                }
+                (Ask::Highlight(node), Some(link)) => {
+                    let params = node.map_or(json!({}), |node| json!({ "node": node }));
+                    optional(link.ask::<Highlighted>("highlight", params)).map(|_| ())
+                }
+                (Ask::Highlight(_), None) => Ok(()),
+                (Ask::Picture { unexposed }, Some(link)) => {
+                    self.take_picture(link, unexposed).map(|()| (self.wake)())
+                }
+                (Ask::Picture { unexposed }, None) => {
+                    self.picture = Some(unexposed);
+                    Ok(())
+                }
+                (Ask::Pick(picking), _) => {
+                    self.picking = picking;
+                    Ok(())
+                }
+            };
+            if let Err(no) = done {
+                return Ok(Some(no));
+            }
+        }
+    }
+}
+
+/// What was refused for what it names is nothing, and no reason to connect again.
+fn optional<T>(told: Result<T, No>) -> Result<Option<T>, No> {
+    match told {
+        Ok(told) => Ok(Some(told)),
+        Err(No::Refused { reason, .. }) if reason == "invalid_params" => Ok(None),
+        Err(no) => Err(no),
+    }
+}
+
+impl Seen {
+    fn select(&mut self, node: Option<u64>) {
+        self.selected = node;
+        self.place = node.and_then(|node| self.tree.place(node));
+        self.view = None;
+        self.properties.clear();
+    }
+
+    /// After the tree has changed: the same node, or the one in its place if that is gone.
+    fn keep_selection(&mut self) {
+        let Some(place) = &self.place else { return };
+        let there = self.selected.filter(|node| self.tree.get(*node).is_some());
+        self.selected = there.or_else(|| self.tree.find(place));
+        if let Some(node) = self.selected {
+            // Where it has moved to.
+            self.place = self.tree.place(node);
+        }
+    }
+}

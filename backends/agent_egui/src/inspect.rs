@@ -1,0 +1,414 @@
+//! A developer's inspector: the whole of every window as AccessKit tells of it, apart from what
+//! is looked at for agents, and what is drawn over a window or taken as a picture of it.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, Weak, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use agent_core::{EventVerb, Frame, LiveTree as _};
+use agent_inspect::{
+    Ask, Hide, Inspect, Inspectable, Job, Look, Looker, No, Picture, Property, Told, answer, find,
+};
+use egui::{
+    Color32, ColorImage, Context, CornerRadius, Id, LayerId, Order, Rect, ScreenshotCallback,
+    Stroke, StrokeKind, ViewportCommand, ViewportId, accesskit as ak,
+};
+
+use crate::{
+    backend::{EguiBackend, wake},
+    properties,
+    scene::{Key, Scene, SceneNode},
+    state::{Shared, UiState, lock},
+};
+
+/// What a context's windows are inspected by, for `agent_surface`. On the UI thread, outside a
+/// pass.
+pub fn inspectable(ctx: &Context) -> Arc<dyn Inspectable> {
+    Arc::new(crate::backend::backend(ctx))
+}
+
+impl Inspectable for EguiBackend {
+    fn submit(&self, job: Job) {
+        lock(&self.shared.inspections).push(job);
+        wake(&self.ctx, &self.shared);
+    }
+
+    fn set_inspectors(&self, inspectors: usize) {
+        if inspectors > 0 {
+            // Tags are followed from here on, as they are once an agent was there.
+            self.shared.ever.store(true, Ordering::Release);
+        }
+        self.shared.inspectors.store(inspectors, Ordering::Release);
+        // What is drawn for nobody goes.
+        wake(&self.ctx, &self.shared);
+    }
+}
+
+/// What is kept for inspectors, between passes.
+#[derive(Default)]
+pub(crate) struct Inspection {
+    /// What waits for a look that is newer than `since`.
+    jobs: Vec<Job>,
+    since: u64,
+    in_row: usize,
+    rests: bool,
+    looker: Looker<Key>,
+    /// The keys of what has no tag, by window and widget: the same from look to look.
+    keys: HashMap<(ViewportId, ak::NodeId), Key>,
+    met: HashSet<(ViewportId, ak::NodeId)>,
+    pictures: HashMap<ViewportId, (Vec<SceneNode>, u64)>,
+    highlighted: Option<Highlighted>,
+    /// Pictures that are being taken: each look goes to them, too.
+    taking: Vec<Weak<Mutex<Taking>>>,
+}
+
+/// How many frames in a row take a second pass.
+const MOST_IN_ROW: usize = 2;
+
+/// What is drawn over.
+struct Highlighted {
+    viewport: ViewportId,
+    widget: Option<Id>,
+    rect: Rect,
+}
+
+impl Inspection {
+    /// Whether this window is to be looked at.
+    pub(crate) fn wants(&self, viewport: ViewportId) -> bool {
+        let waits = !self.jobs.is_empty() || !self.taking.is_empty();
+        let seen = self.pictures.get(&viewport).map_or(0, |(_, at)| *at);
+        waits && seen <= self.since
+    }
+
+    /// Whether this window is looked at in the pass that begins, the `first` of its frame. egui warns, on the app's own
+    /// screen in a debug build, where several frames in a row take a second pass: then one goes
+    /// by in between.
+    pub(crate) fn takes_turn(&mut self, viewport: ViewportId, first: bool) -> bool {
+        if first {
+            self.rests = self.in_row >= MOST_IN_ROW;
+            if self.rests {
+                self.in_row = 0;
+            }
+        }
+        !self.rests && self.wants(viewport)
+    }
+
+    /// Whether a second pass was asked for, in a pass that looks.
+    pub(crate) fn asked_again(&mut self, again: bool) {
+        self.in_row += usize::from(again);
+    }
+
+    /// Whether something waits.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.jobs.is_empty() || !self.taking.is_empty()
+    }
+
+    /// A widget told of this by itself.
+    pub(crate) fn happened(&mut self, key: Key, verb: EventVerb) {
+        self.looker.happened(key, verb);
+    }
+
+    /// Whether every property of this node is asked for.
+    pub(crate) fn asks_for(&self, key: Key) -> bool {
+        let asks = |job: &Job| job.ask == Ask::Node(key);
+        self.jobs.iter().any(asks)
+    }
+}
+
+impl UiState {
+    /// Takes up what inspectors asked.
+    pub(crate) fn next_inspection(&mut self, shared: &Shared) {
+        if shared.inspectors.load(Ordering::Acquire) == 0 {
+            self.inspection = Inspection::default();
+        }
+        let mut jobs = std::mem::take(&mut *lock(&shared.inspections));
+        if !jobs.is_empty() {
+            self.inspection.since = self.tick();
+            self.inspection.jobs.append(&mut jobs);
+        }
+        let now = Instant::now();
+        let jobs = std::mem::take(&mut self.inspection.jobs).into_iter();
+        self.inspection.jobs = jobs.filter_map(|job| job.unless_late(now)).collect();
+    }
+
+    /// The key of a widget without a tag: the same in every look.
+    pub(crate) fn key_of(&mut self, viewport: ViewportId, widget: ak::NodeId) -> Key {
+        self.inspection.met.insert((viewport, widget));
+        match self.inspection.keys.get(&(viewport, widget)) {
+            Some(key) => *key,
+            None => {
+                let key = self.fresh_key();
+                self.inspection.keys.insert((viewport, widget), key);
+                key
+            }
+        }
+    }
+
+    /// A window was looked at: when all have been, what waits is answered.
+    pub(crate) fn inspected(&mut self, ctx: &Context, viewport: ViewportId, all: Vec<SceneNode>) {
+        let now = self.tick();
+        self.inspection.pictures.insert(viewport, (all, now));
+        let open: Vec<ViewportId> = self.viewports.iter().map(|viewport| viewport.id).collect();
+        let inspection = &mut self.inspection;
+        inspection
+            .pictures
+            .retain(|viewport, _| open.contains(viewport));
+        let seen = |viewport| {
+            let at = inspection.pictures.get(viewport).map_or(0, |(_, at)| *at);
+            at > inspection.since
+        };
+        if !open.iter().all(seen) {
+            return;
+        }
+        let mut nodes = Vec::new();
+        for viewport in &self.viewports {
+            nodes.push(viewport.root());
+            if let Some((picture, _)) = self.inspection.pictures.remove(&viewport.id) {
+                nodes.extend(picture);
+            }
+        }
+        let scene = Scene::new(nodes);
+        let met = std::mem::take(&mut self.inspection.met);
+        self.inspection
+            .keys
+            .retain(|widget, _| met.contains(widget));
+        self.serve_inspections(ctx, &scene);
+    }
+
+    fn serve_inspections(&mut self, ctx: &Context, scene: &Scene) {
+        let mut taking = std::mem::take(&mut self.inspection.taking);
+        let mut look = None;
+        let now = Instant::now();
+        taking.retain(|taking| {
+            let Some(taking) = taking.upgrade() else {
+                return false;
+            };
+            let look = look.get_or_insert_with(|| Looker::default().look(scene));
+            lock(&taking).goes_on(look, now)
+        });
+        if !taking.is_empty() {
+            // A host draws a frame or two before it takes one.
+            self.inspection.since = self.tick();
+        }
+        self.inspection.taking = taking;
+        for job in std::mem::take(&mut self.inspection.jobs) {
+            let Some(job) = job.enter(Instant::now()) else {
+                continue;
+            };
+            if let Some(told) = answer(scene, &mut self.inspection.looker, &job.ask) {
+                job.answer(told);
+                continue;
+            }
+            match job.ask {
+                Ask::Highlight(node) => {
+                    let told = self.highlight(ctx, scene, node);
+                    ctx.request_repaint();
+                    job.answer(told);
+                }
+                Ask::Screenshot { node, hide } => self.take(ctx, scene, node, hide, job),
+                _ => {
+                    let told = Told::Picked(self.pick(ctx, scene));
+                    job.answer(Ok(told));
+                }
+            }
+        }
+    }
+
+    fn highlight(&mut self, ctx: &Context, scene: &Scene, node: Option<u64>) -> Result<Told, No> {
+        self.inspection.highlighted = match node {
+            None => None,
+            Some(node) => {
+                let (viewport, frame) = self.place(scene, node)?;
+                let corner = |x: f64, y: f64| egui::pos2(x as f32, y as f32);
+                let rect = match frame {
+                    Some(at) => Rect::from_two_pos(
+                        corner(at.x, at.y),
+                        corner(at.x + at.width, at.y + at.height),
+                    ),
+                    None => Rect::EVERYTHING,
+                };
+                Some(Highlighted {
+                    viewport,
+                    widget: scene
+                        .get(node)
+                        .and_then(|node| widget(ctx, viewport, node.widget?)),
+                    rect,
+                })
+            }
+        };
+        Ok(Told::Highlighted)
+    }
+
+    /// The window of a node that an inspector may look at, and where in it that is.
+    fn place(&self, scene: &Scene, node: Key) -> Result<(ViewportId, Option<Frame>), No> {
+        let node = find(scene, node)?;
+        let standing = agent_core::Standings::new(scene).of(node);
+        let standing = standing.ok_or(No::NotFound)?;
+        let mut viewports = self.viewports.iter();
+        let viewport = viewports.find(|viewport| viewport.root_key == standing.window);
+        let viewport = viewport.ok_or(No::NotFound)?.id;
+        Ok((viewport, scene.frame(node)))
+    }
+
+    /// The node under the pointer: the topmost widget that there is a node for, if that is not
+    /// excluded.
+    fn pick(&self, ctx: &Context, scene: &Scene) -> Option<u64> {
+        let by_widget: HashMap<ak::NodeId, Key> = scene
+            .all()
+            .filter_map(|node| Some((node.widget?, node.key)))
+            .collect();
+        self.viewports.iter().find_map(|viewport| {
+            let hits: Vec<Id> = ctx.viewport_for(viewport.id, |viewport| {
+                viewport.input.pointer.hover_pos()?;
+                let hits = viewport.hits.contains_pointer.iter().rev();
+                Some(hits.map(|widget| widget.id).collect())
+            })?;
+            let node = hits
+                .iter()
+                .find_map(|id| by_widget.get(&id.accesskit_id()))?;
+            self.place(scene, *node).ok().map(|_| *node)
+        })
+    }
+
+    /// Has a picture taken of one of the next frames: the app draws them, so what they show is
+    /// looked at in this frame and in each of them.
+    fn take(&mut self, ctx: &Context, scene: &Scene, node: Option<u64>, hide: Hide, job: Job) {
+        let place = match node {
+            Some(node) => self.place(scene, node),
+            None => match self.viewports.first() {
+                Some(viewport) => Ok((viewport.id, None)),
+                None => Err(No::NotFound),
+            },
+        };
+        let (viewport, frame) = match place {
+            Ok(place) => place,
+            Err(no) => return job.answer(Err(no)),
+        };
+        let window = self
+            .viewports
+            .iter()
+            .find(|known| known.id == viewport)
+            .map_or(0, |known| known.root_key);
+        let taking = Arc::new(Mutex::new(Taking {
+            job: Some(job),
+            looks: vec![Looker::default().look(scene)],
+            window,
+            frame,
+            hide,
+            scale: f64::from(ctx.pixels_per_point()),
+            until: Instant::now() + AT_MOST,
+        }));
+        self.inspection.taking.push(Arc::downgrade(&taking));
+        self.inspection.since = self.tick();
+        let take = ScreenshotCallback::new(move |image| lock(&taking).finish(&image));
+        ctx.send_viewport_cmd_to(viewport, ViewportCommand::Screenshot(take));
+    }
+
+    /// Draws over what an inspector points at: on a layer of its own, that no area knows of and
+    /// nothing can hit.
+    pub(crate) fn draw_over(&self, ctx: &Context, viewport: ViewportId) {
+        let Some(highlighted) = &self.inspection.highlighted else {
+            return;
+        };
+        if highlighted.viewport != viewport {
+            return;
+        }
+        let now = highlighted.widget.and_then(|id| {
+            ctx.viewport(|viewport| viewport.this_pass.widgets.get(id).map(|it| it.rect))
+        });
+        let layer = LayerId::new(Order::Debug, Id::unique("agent inspector"));
+        let painter = ctx.layer_painter(layer);
+        let rect = now.unwrap_or(highlighted.rect);
+        let rect = rect.intersect(painter.clip_rect());
+        let colour = Color32::from_rgb(0xE8, 0x6A, 0x17);
+        painter.rect(
+            rect,
+            CornerRadius::same(2),
+            colour.gamma_multiply(0.2),
+            Stroke::new(2.0, colour),
+            StrokeKind::Outside,
+        );
+    }
+}
+
+/// The widget that AccessKit knows by this id, as the last pass drew it.
+fn widget(ctx: &Context, viewport: ViewportId, node: ak::NodeId) -> Option<Id> {
+    ctx.viewport_for(viewport, |viewport| {
+        let layers = viewport.prev_pass.widgets.layers();
+        let mut ids = layers.flat_map(|(_, widgets)| widgets.iter().map(|widget| widget.id));
+        ids.find(|id| id.accesskit_id() == node)
+    })
+}
+
+/// A picture that is being taken. If it is dropped before, nothing is drawn anywhere.
+struct Taking {
+    job: Option<Job>,
+    looks: Vec<Look>,
+    window: Key,
+    frame: Option<Frame>,
+    hide: Hide,
+    scale: f64,
+    /// How long frames are drawn for it.
+    until: Instant,
+}
+
+/// How long frames are drawn for a picture: a window that is hidden is not drawn on any screen.
+const AT_MOST: Duration = Duration::from_secs(2);
+
+impl Taking {
+    /// Takes in how it looks now. Answers whether it still waits.
+    fn goes_on(&mut self, look: &Look, now: Instant) -> bool {
+        if self.looks.last() != Some(look) {
+            self.looks.push(look.clone());
+        }
+        self.job.is_some() && now < self.until
+    }
+
+    fn finish(&mut self, image: &ColorImage) {
+        let Some(job) = self.job.take() else {
+            return;
+        };
+        let mut picture = Picture {
+            width: image.width(),
+            height: image.height(),
+            pixels: image.pixels.iter().map(|pixel| pixel.to_array()).collect(),
+            scale: self.scale,
+            from: (0.0, 0.0),
+        };
+        for look in &self.looks {
+            picture.black_out(look, self.window, self.hide);
+        }
+        let picture = match self.frame {
+            Some(frame) => picture.crop(frame),
+            None => picture,
+        };
+        job.answer(Ok(Told::Picture(picture)));
+    }
+}
+
+impl Drop for Taking {
+    fn drop(&mut self) {
+        if let Some(job) = self.job.take() {
+            let why = "it is drawn nowhere, or its host takes no pictures";
+            job.answer(Err(No::Unsupported(why)));
+        }
+    }
+}
+
+impl Inspect for Scene {
+    fn handle(&self, node: Key) -> u64 {
+        node
+    }
+
+    fn node(&self, handle: u64) -> Option<Key> {
+        self.get(handle).map(|node| node.key)
+    }
+
+    fn properties(&self, node: Key, secret: bool) -> Vec<Property> {
+        self.get(node)
+            .map(|node| properties::of(node, secret))
+            .unwrap_or_default()
+    }
+}

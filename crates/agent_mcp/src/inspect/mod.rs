@@ -1,0 +1,220 @@
+//! A developer's inspector on the app's socket: its own methods, its own scope at the gate, and
+//! nothing of it in what agents are told.
+//!
+//! Each request has a thread of its own while it is answered: there are few of them, what the UI
+//! thread answers is large, and neither the reader nor the writer of the connection waits for it.
+
+mod known;
+mod log;
+mod to_wire;
+
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{RecvTimeoutError, sync_channel},
+    },
+    time::{Duration, Instant},
+};
+
+use agent_core::{AuthGate, Request};
+use agent_inspect::{Ask, Hide, Inspectable, Job, Told};
+use agent_wire::{
+    Args, Failure, Outcome, RequestId, Verb, error_line, inspector,
+    limits::{self, names},
+    words,
+};
+
+use crate::{connection::Connection, server::Shared, sync::lock, tell::Tell};
+
+/// What a server has for inspectors, where the app armed them.
+pub(crate) struct Desk {
+    app: Arc<dyn Inspectable>,
+    log: Arc<log::Log>,
+    known: Mutex<known::Known>,
+    /// How many requests are being answered.
+    busy: AtomicUsize,
+    /// The connections that were let in.
+    inspectors: Mutex<HashSet<u64>>,
+}
+
+impl Desk {
+    pub(crate) fn new(app: Arc<dyn Inspectable>) -> Arc<Self> {
+        Arc::new(Self {
+            app,
+            log: Arc::default(),
+            known: Mutex::default(),
+            busy: AtomicUsize::new(0),
+            inspectors: Mutex::default(),
+        })
+    }
+
+    /// The same gate, which notes what agents ask and are answered.
+    pub(crate) fn listening(&self, gate: AuthGate) -> AuthGate {
+        log::listening(gate, self.log.clone())
+    }
+
+    /// The gate has let this connection in as an inspector's.
+    pub(crate) fn admit(&self, connection: u64) {
+        let mut inspectors = lock(&self.inspectors);
+        if inspectors.insert(connection) {
+            self.app.set_inspectors(inspectors.len());
+        }
+    }
+
+    /// It is over, or the user took its leave away.
+    pub(crate) fn forget(&self, connection: u64) {
+        let mut inspectors = lock(&self.inspectors);
+        if inspectors.remove(&connection) {
+            self.app.set_inspectors(inspectors.len());
+        }
+    }
+
+    /// Sees to a request that the gate has let in.
+    pub(crate) fn serve(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        connection: &Arc<Connection>,
+        id: RequestId,
+        row: &'static Verb,
+        args: &Args<'_>,
+        tell: &Tell,
+    ) -> Result<(), Failure> {
+        let deadline = Duration::from_millis(args.timeout_ms());
+        let Some(question) = Question::new(row, args) else {
+            return Err(Failure::unknown_method(row.name));
+        };
+        if self.busy.fetch_add(1, Ordering::AcqRel) >= limits::INSPECTOR_REQUESTS {
+            self.busy.fetch_sub(1, Ordering::AcqRel);
+            return Err(Failure::limit(names::REQUESTS, None));
+        }
+        connection.outbox.wait_elsewhere();
+        let answering = Answering {
+            desk: self.clone(),
+            connection: connection.clone(),
+        };
+        let (gate, tell) = (shared.gate.clone(), tell.clone());
+        let spawned = shared.threads.spawn("agent:inspect".into(), move || {
+            let asked = tell.request.as_ref().clone();
+            let answer = answering.desk.answer(&id, question, asked, gate, deadline);
+            let (line, outcome) = match answer {
+                Ok(line) => (line, Outcome::Allowed.as_str()),
+                Err(failure) => (error_line(Some(&id), &failure), failure.reason.as_str()),
+            };
+            tell.done(outcome);
+            answering.connection.reply_to(&id, line);
+        });
+        spawned.map_err(|_| Failure::internal())
+    }
+
+    fn answer(
+        &self,
+        id: &RequestId,
+        question: Question,
+        asked: Request,
+        gate: AuthGate,
+        patience: Duration,
+    ) -> Result<Vec<u8>, Failure> {
+        let ask = match &question {
+            Question::Log { after, limit } => {
+                return Ok(to_wire::log(id, &self.log, *after, *limit));
+            }
+            Question::App(ask) => ask.clone(),
+            Question::Tree { .. } | Question::Lint => Ask::Tree,
+        };
+        let told = self.told(ask.clone(), asked, gate, patience)?;
+        match (question, told) {
+            (Question::Tree { since }, Told::Tree(look)) => {
+                self.log.heard(&look.events);
+                let mut known = lock(&self.known);
+                known.take(look);
+                Ok(known.line(id, since))
+            }
+            (Question::Lint, Told::Tree(look)) => {
+                self.log.heard(&look.events);
+                let mut known = lock(&self.known);
+                known.see(&look);
+                let findings = agent_inspect::lint(&look, known.visible());
+                Ok(to_wire::lint(id, findings))
+            }
+            (_, told) => to_wire::line(id, &ask, told),
+        }
+    }
+
+    /// Asks the UI thread, and waits for it.
+    fn told(
+        &self,
+        ask: Ask,
+        asked: Request,
+        gate: AuthGate,
+        patience: Duration,
+    ) -> Result<Told, Failure> {
+        let begun = Instant::now();
+        let (send, told) = sync_channel(1);
+        let deliver = move |told| drop(send.try_send(told));
+        self.app
+            .submit(Job::new(ask, asked, gate, begun + patience, deliver));
+        match told.recv_timeout(patience) {
+            Ok(told) => told.map_err(to_wire::failure),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                let waited = begun.elapsed().as_millis();
+                let waited = u64::try_from(waited).unwrap_or(u64::MAX);
+                Err(Failure::app_busy(waited, false))
+            }
+        }
+    }
+}
+
+/// However answering ends, there is room for the next.
+struct Answering {
+    desk: Arc<Desk>,
+    connection: Arc<Connection>,
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.desk.busy.fetch_sub(1, Ordering::AcqRel);
+        self.connection.outbox.answered_elsewhere();
+    }
+}
+
+/// What a method with these parameters asks.
+enum Question {
+    Tree { since: Option<u64> },
+    Lint,
+    Log { after: u64, limit: usize },
+    App(Ask),
+}
+
+impl Question {
+    fn new(row: &Verb, args: &Args<'_>) -> Option<Self> {
+        let node = args.integer("node");
+        let name = row.name.strip_prefix(inspector::NAMESPACE)?;
+        Some(match name {
+            "tree" => Self::Tree {
+                since: args.integer("since"),
+            },
+            "node" => Self::App(Ask::Node(node?)),
+            "highlight" => Self::App(Ask::Highlight(node)),
+            "pick" => Self::App(Ask::Pick),
+            "screenshot" => Self::App(Ask::Screenshot {
+                node,
+                hide: match args.text("hide") {
+                    Some(words::HIDE_UNEXPOSED) => Hide::Unexposed,
+                    _ => Hide::Secrets,
+                },
+            }),
+            "agent_view" => Self::App(Ask::View(node?)),
+            "lint" => Self::Lint,
+            "log" => Self::Log {
+                after: args.integer("after").unwrap_or(0),
+                limit: args
+                    .integer("limit")
+                    .and_then(|limit| usize::try_from(limit).ok())
+                    .unwrap_or(limits::INSPECTOR_LOG),
+            },
+            _ => return None,
+        })
+    }
+}

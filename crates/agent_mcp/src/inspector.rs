@@ -1,0 +1,41 @@
+//! Whether a developer's inspector is let ask.
+
+#[cfg(feature = "inspector")]
+use std::sync::Arc;
+
+/// Whether a developer's inspector is let ask, behind the gate and in its own scope. By default
+/// it isn't: then all of its methods are unknown.
+#[derive(Clone, Default)]
+pub struct Inspector {
+    #[cfg(feature = "inspector")]
+    pub(crate) app: Option<Arc<dyn agent_inspect::Inspectable>>,
+}
+
+#[cfg(feature = "inspector")]
+impl Inspector {
+    /// It is, of this app.
+    pub fn armed(app: Arc<dyn agent_inspect::Inspectable>) -> Self {
+        Self { app: Some(app) }
+    }
+}
+
+impl Inspector {
+    /// Whether it is.
+    pub fn is_armed(&self) -> bool {
+        #[cfg(feature = "inspector")]
+        let armed = self.app.is_some();
+        #[cfg(not(feature = "inspector"))]
+        let armed = false;
+        armed
+    }
+}
+
+impl std::fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.is_armed() {
+            "Inspector::armed(..)"
+        } else {
+            "Inspector::default()"
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! The inspector's window on the egui recipe, for its page: what is asked there, and what it
+//! looks at, is done through its own surface.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    os::unix::net::UnixStream,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::Window;
+
+/// Where it is kept.
+const PICTURE: &str = "docs/inspector.png";
+
+/// A caption that no agent sees, because it has no tag.
+const NODE: &str = "Internal: margin 12 %";
+
+/// Its first frame, drawn in software, takes most of it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(super) fn take(root: &Path) -> Result<(), String> {
+    // Each on a display of its own: nothing moves windows that lie over one another.
+    let app = Window::open(root, "recipes/egui_agent", &["--serve", "--inspect"], None)?;
+    let runtime = app.runtime.clone();
+    let (_app, address) = app.after("Serving at ")?;
+    let arguments = ["org.example.orders", "--let-agents-in"];
+    let shown = Window::open(root, "apps/inspector", &arguments, Some(runtime))?;
+    let (shown, at) = shown.after("Serving at ")?;
+    let mut window = Agent::connect(&at)?;
+
+    let row = window.wait_for(NODE)?;
+    // So that there is something to hear of.
+    let mut agent = Agent::connect(&address)?;
+    agent.ask("hello", json!({"name": "an agent"}))?;
+    agent.ask("click", json!({"id": "save-btn"}))?;
+    agent.ask("click", json!({"id": "nothing-here"}))?;
+    window.ask("click", json!({"id": row}))?;
+    window.ask(
+        "wait_for",
+        json!({"id": "answer", "until": "text_contains", "value": "agents"}),
+    )?;
+    window.ask("click", json!({"id": "take-picture"}))?;
+    window.ask(
+        "wait_for",
+        json!({"id": "picture", "until": "state", "value": "relayed", "timeout_ms": 30_000}),
+    )?;
+    shown.take("1280x800", &root.join(PICTURE))?;
+    println!("wrote {PICTURE}");
+    Ok(())
+}
+
+/// A connection: a line out, a line back.
+struct Agent(BufReader<UnixStream>);
+
+impl Agent {
+    fn connect(address: &str) -> Result<Self, String> {
+        let stream = UnixStream::connect(address);
+        let stream = stream.map_err(|error| format!("{address}: {error}"))?;
+        Ok(Self(BufReader::new(stream)))
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value, String> {
+        let mut ask = || -> std::io::Result<Value> {
+            let line =
+                json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+            writeln!(self.0.get_mut(), "{line}")?;
+            let mut reply = String::new();
+            self.0.read_line(&mut reply)?;
+            Ok(serde_json::from_str(&reply)?)
+        };
+        let mut reply = ask().map_err(|error| format!("{method}: {error}"))?;
+        match reply["error"].is_null() {
+            true => Ok(reply["result"].take()),
+            false => Err(format!("{method}: {reply}")),
+        }
+    }
+
+    /// The row of the inspector's tree that shows this.
+    fn wait_for(&mut self, name: &str) -> Result<String, String> {
+        let begun = Instant::now();
+        loop {
+            let ui = json!({"timeout_ms": 20_000});
+            let described = self.ask("describe_ui", ui)?;
+            let nodes = described["nodes"].as_array().into_iter().flatten();
+            let mut rows = nodes.filter_map(|node| {
+                let id = node["id"].as_str()?;
+                let shows = node["name"].as_str()?.contains(name);
+                (id.starts_with("tree/") && shows).then(|| id.to_owned())
+            });
+            if let Some(row) = rows.next() {
+                return Ok(row);
+            }
+            if begun.elapsed() > PATIENCE {
+                return Err(format!("the inspector shows no {name:?}"));
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
