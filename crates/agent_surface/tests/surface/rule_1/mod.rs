@@ -560,7 +560,12 @@ impl Conversation<'_> {
 
     fn send(&mut self, method: &str, params: &Value) {
         self.number += 1;
-        let line = line(self.number, method, params);
+        // A machine that is busy is no difference between the two.
+        let mut params = params.clone();
+        if let Some(params) = params.as_object_mut() {
+            params.entry("timeout_ms").or_insert(json!(30_000));
+        }
+        let line = line(self.number, method, &params);
         writeln!(self.said, "-> {line}").unwrap();
         self.one.client().raw(&line);
         self.other.client().raw(&line);
