@@ -54,7 +54,7 @@ impl Blocks {
     }
 
     /// More rounds of the same thing.
-    pub(crate) fn extend(&mut self, more: Self) {
+    pub fn extend(&mut self, more: Self) {
         self.took.extend(more.took);
         self.on_ui.extend(more.on_ui);
     }

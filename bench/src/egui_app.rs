@@ -19,7 +19,7 @@ use egui::{Context, RawInput, Ui, Vec2, ViewportCommand, ViewportId};
 use crate::{
     BUTTONS, EXPOSED, FIELDS,
     pingpong::{self, Hop},
-    served::{Folder, Served, open_to_all},
+    served::{Folder, Served, counted, open_to_all},
     thread_clock::ThreadClock,
 };
 
@@ -86,7 +86,7 @@ pub fn serve(n: usize) -> io::Result<Served> {
     let mut window = Window::new(n, true);
     let clicks = window.clicks.clone();
     let (ui, clock) = UiThread::start(ctx, move |ui| window.draw(ui))?;
-    Ok(Served::new(folder, clock, clicks, (surface, ui)))
+    Ok(Served::new(folder, clock, counted(clicks), (surface, ui)))
 }
 
 /// The ping-pong with egui's UI thread, which draws the same window without anything of ours:
@@ -107,7 +107,12 @@ pub fn ping_pong(n: usize) -> io::Result<Served> {
         window.draw(ui);
         hop.answer();
     })?;
-    Ok(Served::new(folder, clock, Arc::default(), (connection, ui)))
+    Ok(Served::new(
+        folder,
+        clock,
+        counted(Arc::default()),
+        (connection, ui),
+    ))
 }
 
 /// A thread that draws whenever a repaint is asked for. Dropping it closes the app.

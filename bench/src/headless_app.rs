@@ -16,7 +16,7 @@ use agent_surface::Surface;
 use crate::{
     BUTTONS, EXPOSED, FIELDS,
     pingpong::{self, Hop},
-    served::{Folder, Served, open_to_all},
+    served::{Folder, Served, counted, open_to_all},
     thread_clock::ThreadClock,
 };
 
@@ -77,7 +77,7 @@ pub fn serve(n: usize) -> io::Result<Served> {
             }
         });
     };
-    Ok(Served::new(folder, ui, clicks, (surface, app)).changing(Box::new(change)))
+    Ok(Served::new(folder, ui, counted(clicks), (surface, app)).changing(Box::new(change)))
 }
 
 /// The ping-pong with a UI thread that is woken as the headless backend's is. It has no window, so
@@ -97,5 +97,10 @@ pub fn ping_pong(_: usize) -> io::Result<Served> {
     });
     let connection = pingpong::serve(&folder.socket(), hop, || ())?;
     let clock = clock.recv().map_err(io::Error::other)?;
-    Ok(Served::new(folder, clock, Arc::default(), (connection, ui)))
+    Ok(Served::new(
+        folder,
+        clock,
+        counted(Arc::default()),
+        (connection, ui),
+    ))
 }

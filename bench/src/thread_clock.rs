@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-/// The account of one thread. Any thread may read it.
+/// The account of one thread. Any thread may read it, of another process too.
 #[derive(Clone, Debug)]
 pub struct ThreadClock {
     /// `None`: this system keeps no such account (it is Linux that does).
@@ -22,11 +22,22 @@ impl ThreadClock {
     /// That of the calling thread.
     pub fn of_this_thread() -> Self {
         // `<process>/task/<thread>`
-        let file = std::fs::read_link("/proc/thread-self")
-            .ok()
-            .map(|thread| PathBuf::from("/proc").join(thread).join("schedstat"))
-            .filter(|file| file.exists());
-        Self { file }
+        match std::fs::read_link("/proc/thread-self") {
+            Ok(thread) => Self::of(thread),
+            Err(_) => Self { file: None },
+        }
+    }
+
+    /// That of the main thread of this process.
+    pub fn of_main_thread(process: u32) -> Self {
+        Self::of(format!("{process}/task/{process}").into())
+    }
+
+    fn of(thread: PathBuf) -> Self {
+        let file = PathBuf::from("/proc").join(thread).join("schedstat");
+        Self {
+            file: file.exists().then_some(file),
+        }
     }
 
     /// What it has taken up so far; exact while the thread waits.

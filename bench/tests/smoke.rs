@@ -5,8 +5,9 @@ use std::path::Path;
 
 use agent_bench::{
     egui_app, headless_app, instructions,
+    measure::{Plan, measure},
     served::Ask,
-    table::{Plan, Required, markdown, measure},
+    table::{Required, markdown},
 };
 
 #[path = "../benches/operations.rs"]
@@ -42,7 +43,7 @@ fn what_is_timed_is_done() {
         ] {
             app.ask(ask).unwrap();
         }
-        assert_eq!(app.clicks(), 2);
+        assert_eq!(app.clicks().unwrap(), 2);
     }
     for ping_pong in [headless_app::ping_pong, egui_app::ping_pong] {
         let mut app = ping_pong(40).unwrap();

@@ -53,7 +53,7 @@ fn add_steps(steps: &mut Steps, root: &Path, may_install: bool, picture: bool) {
     let mut built = Err("it was not built, as said above".to_owned());
     steps.run("appkit: build on GNUstep", || {
         patch_objc2(root)?;
-        built = Ok(build(root)?);
+        built = Ok(build(root, &[])?);
         Ok(Ended::Passed(String::new()))
     });
     steps.run("recipe appkit_agent: on GNUstep", || {
@@ -68,6 +68,14 @@ fn add_steps(steps: &mut Steps, root: &Path, may_install: bool, picture: bool) {
         cases.current_dir(root).args(["run", "--backend", "appkit"]);
         xvfb.show(&mut cases);
         program::run(&mut cases)?;
+        Ok(Ended::Passed(String::new()))
+    });
+    steps.run("appkit_bench: each thing once, on GNUstep", || {
+        let xvfb = Xvfb::start()?;
+        let mut bench = Command::new(named(&built, "appkit_bench")?);
+        bench.arg("--smoke");
+        xvfb.show(&mut bench);
+        program::run(&mut bench)?;
         Ok(Ended::Passed(String::new()))
     });
     steps.run("tests: on GNUstep", || {
@@ -106,6 +114,23 @@ fn add_steps(steps: &mut Steps, root: &Path, may_install: bool, picture: bool) {
     }
 }
 
+/// AppKit's rows of the benchmarks' table, as Markdown, a line each; measured on GNUstep. `None`: it
+/// is not installed, as has been said.
+pub(crate) fn bench(root: &Path) -> Result<Option<String>, String> {
+    if let Ended::Skipped(why) = debian::prepare_for_gnustep(false)? {
+        println!("AppKit is not measured: {why}");
+        return Ok(None);
+    }
+    patch_objc2(root)?;
+    let built = build(root, &["--release"]);
+    let xvfb = Xvfb::start()?;
+    let mut bench = Command::new(named(&built, "appkit_bench")?);
+    xvfb.show(&mut bench);
+    let mut rows = String::new();
+    program::run_reading(&mut bench, |line| rows += &format!("{line}\n"))?;
+    Ok(Some(rows))
+}
+
 /// Cargo in one of the two workspaces; what it makes goes where everything else does.
 fn cargo(workspace: &Path, root: &Path) -> Command {
     let mut cargo = workspace::cargo(workspace);
@@ -113,9 +138,9 @@ fn cargo(workspace: &Path, root: &Path) -> Command {
     cargo
 }
 
-fn build(root: &Path) -> Result<Vec<PathBuf>, String> {
+fn build(root: &Path, options: &[&str]) -> Result<Vec<PathBuf>, String> {
     let mut cargo = cargo(&root.join("gnustep"), root);
-    cargo.args(["build", "--locked", "--bins"]);
+    cargo.args(["build", "--locked", "--bins"]).args(options);
     workspace::build(&mut cargo)
 }
 

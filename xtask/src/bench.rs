@@ -3,7 +3,7 @@
 use std::{path::Path, process::Command, time::Duration};
 
 use crate::{
-    Options,
+    Options, appkit,
     program::{self, capture},
     workspace,
 };
@@ -31,6 +31,11 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
             .args(["--package", "agent_bench", "--bin", "bench_table"]),
         |line| table += &format!("{line}\n"),
     )?;
+    // It has a display and a workspace of its own, so it can't be measured by the same program.
+    match appkit::bench(&root)? {
+        Some(rows) => table += &rows,
+        None => table += "\nAppKit was not measured: GNUstep is not installed on this machine.\n",
+    }
     let table = format!("{measured_on}\n\n{table}");
     println!("\n{table}");
     if options.has("--write") {

@@ -1,7 +1,10 @@
-//! `bench_table`: measures everything and prints the table. `cargo xtask bench` builds it and puts
-//! the table where it belongs.
+//! `bench_table`: measures everything that needs no display and prints the table. `cargo xtask bench`
+//! builds it and puts the table where it belongs.
 
-use agent_bench::table::{Plan, markdown, measure};
+use agent_bench::{
+    measure::{Plan, measure},
+    table::markdown,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let egui_frames = std::env::current_exe()?.with_file_name("egui_frames");
