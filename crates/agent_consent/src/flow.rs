@@ -55,6 +55,21 @@ struct App {
 }
 
 impl App {
+    /// Ends it, and reads its log: the whole text, and its lines.
+    fn logged(self) -> (String, Vec<serde_json::Value>) {
+        let Self {
+            folder,
+            consent,
+            gate,
+            ..
+        } = self;
+        drop((consent, gate));
+        let text = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        let lines = lines.collect();
+        (text, lines)
+    }
+
     fn new() -> Self {
         Self::with(|builder| builder)
     }
@@ -1056,6 +1071,12 @@ fn the_app_hears_who_comes_what_is_said_and_what_is_done() {
     assert_eq!(heard, expected);
 }
 
+/// What each line of the log tells of.
+fn events(lines: &[serde_json::Value]) -> Vec<&str> {
+    let events = lines.iter().map(|line| line["event"].as_str());
+    events.map(Option::unwrap).collect()
+}
+
 #[test]
 fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
     let app = App::answering([Answer::Once], |builder| builder);
@@ -1077,22 +1098,8 @@ fn the_log_says_who_did_what_to_which_node_and_never_a_text() {
     app.user.answer(Answer::Once);
     app.gate.acting(&set);
     app.gate.done(&set, "allowed");
-    let App {
-        folder,
-        consent,
-        gate,
-        ..
-    } = app;
-    drop((consent, gate));
-    let text = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
-    let lines: Vec<serde_json::Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let events: Vec<&str> = lines
-        .iter()
-        .map(|line| line["event"].as_str().unwrap())
-        .collect();
+    let (text, lines) = app.logged();
+    let events = events(&lines);
     assert_eq!(
         events,
         [
@@ -1128,22 +1135,8 @@ fn rule_10_an_agent_cannot_fill_the_log_with_what_costs_it_nothing() {
     }
     app.clock.pass(Duration::from_secs(1));
     app.gate.done(&click(&other), "not_found");
-    let App {
-        folder,
-        consent,
-        gate,
-        ..
-    } = app;
-    drop((consent, gate));
-    let text = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
-    let lines: Vec<serde_json::Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let events: Vec<&str> = lines
-        .iter()
-        .map(|line| line["event"].as_str().unwrap())
-        .collect();
+    let (_, lines) = app.logged();
+    let events = events(&lines);
     assert_eq!(
         events,
         [

@@ -141,15 +141,7 @@ impl Agent {
     /// For tests of what doesn't depend on how an agent is found.
     #[cfg(test)]
     pub(crate) fn pretend(path: &str, content: &str) -> Self {
-        let link = Link {
-            pid: 1,
-            started: 1,
-            leads_session: false,
-            executable: Some(path.into()),
-            proof: Some(Proof::Content(content.into())),
-            script: None,
-        };
-        Self::of(vec![link], Some(0))
+        Self::of(vec![Link::pretend(path, content)], Some(0))
     }
 }
 
@@ -262,16 +254,11 @@ fn looks(chain: &[Link], principal: Option<usize>) -> String {
 }
 
 /// Byte by byte, so that no two paths give the same text and none can end its line.
-fn quoted(path: &Path) -> String {
-    path.as_os_str().as_bytes().escape_ascii().to_string()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn link(path: &str, content: &str) -> Link {
-        Link {
+impl Link {
+    /// A program of this path and content, which nobody else stands behind.
+    pub(crate) fn pretend(path: &str, content: &str) -> Self {
+        Self {
             pid: 1,
             started: 1,
             leads_session: false,
@@ -280,13 +267,22 @@ mod tests {
             script: None,
         }
     }
+}
+
+fn quoted(path: &Path) -> String {
+    path.as_os_str().as_bytes().escape_ascii().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn whatever_is_different_makes_another_agent() {
         let chain = vec![
-            link("/a/agent", "1"),
-            link("/bin/bash", "2"),
-            link("/bin/term", "3"),
+            Link::pretend("/a/agent", "1"),
+            Link::pretend("/bin/bash", "2"),
+            Link::pretend("/bin/term", "3"),
         ];
         let id = |chain: &[Link], at| Agent::of(chain.to_vec(), Some(at)).id().unwrap().to_owned();
         let known = id(&chain, 0);
@@ -328,27 +324,30 @@ mod tests {
 
     #[test]
     fn an_interpreter_proves_nothing() {
-        let own = || link("/a/agent", "1");
+        let own = || Link::pretend("/a/agent", "1");
         let check = |below: Vec<Link>, expected| {
             let at = below.len();
             let chain: Vec<Link> = below.into_iter().chain([own()]).collect();
             assert_eq!(Agent::of(chain, Some(at)).is_proven(), expected);
         };
         check(vec![], true);
-        check(vec![link("/usr/bin/agent-surface", "2")], true);
+        check(vec![Link::pretend("/usr/bin/agent-surface", "2")], true);
         check(
-            vec![link("/usr/bin/agent-surface", "2"), link("/bin/sh", "3")],
+            vec![
+                Link::pretend("/usr/bin/agent-surface", "2"),
+                Link::pretend("/bin/sh", "3"),
+            ],
             true,
         );
-        check(vec![link("/usr/bin/python3", "4")], false);
-        assert!(!Agent::of(vec![link("/usr/bin/node", "5")], Some(0)).is_proven());
+        check(vec![Link::pretend("/usr/bin/python3", "4")], false);
+        assert!(!Agent::of(vec![Link::pretend("/usr/bin/node", "5")], Some(0)).is_proven());
         assert!(!Agent::unidentified().is_proven());
         assert_eq!(Agent::unidentified().id(), None);
     }
 
     #[test]
     fn a_script_gives_its_name() {
-        let mut node = link("/usr/bin/node", "1");
+        let mut node = Link::pretend("/usr/bin/node", "1");
         assert_eq!(
             Agent::of(vec![node.clone()], Some(0)).name().as_deref(),
             Some("node")
