@@ -61,6 +61,8 @@ fn a_child_writes_rules() {
         store.save(&rule(&agent)).unwrap();
         says.write_all(format!("{agent} saved\n").as_bytes())
             .unwrap();
+        // However fast the disk is, there is time to be killed in.
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -92,7 +94,7 @@ fn writers_are_killed(count: usize) {
         .collect();
     let mut killed = 0;
     while !running.is_empty() {
-        std::thread::sleep(Duration::from_millis(20 + dice.below(60) as u64));
+        std::thread::sleep(Duration::from_millis(2 + dice.below(8) as u64));
         let which = dice.below(running.len());
         let (n, child) = &mut running[which];
         match child.try_wait().unwrap() {
