@@ -145,7 +145,7 @@ impl Keeper {
     }
 }
 
-/// RevokedUntil there is something to do, or until `look` while somebody is connected, however often
+/// Until there is something to do, or until `look` while somebody is connected, however often
 /// others come and go meanwhile. What there is to do, whether it is the last, whether somebody is
 /// connected.
 fn wait(inner: &Inner, look: Instant) -> (Vec<Job>, bool, bool) {

@@ -84,7 +84,7 @@ pub enum RevokedUntil {
     /// As long as they stay connected, whatever the gate would say later.
     #[default]
     Gone,
-    /// RevokedUntil the gate lets them in again.
+    /// Until the gate lets them in again.
     Admitted,
 }
 

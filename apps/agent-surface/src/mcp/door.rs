@@ -286,7 +286,9 @@ fn with_app(mut tool: Tool) -> Tool {
 
 /// How long an answer is waited for: what was asked for, as long as that makes sense, and more.
 fn patience(asked: &Asked) -> Duration {
-    let asked_for = asked.params().get("timeout_ms").and_then(Value::as_u64);
+    let asked_for = ["timeout_ms", "wait_ms"]
+        .iter()
+        .find_map(|name| asked.params().get(*name)?.as_u64());
     let longest = limits::LONGEST_WAIT;
     let wait = match asked_for {
         Some(ms) => Duration::from_millis(ms).min(longest),

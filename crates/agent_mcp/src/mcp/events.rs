@@ -163,7 +163,13 @@ impl<D: Door> Events<D> {
             Stage::Ended(failure) => Some(failure.clone()),
             Stage::Asked | Stage::Heard(_) => None,
         };
-        let queue = std::mem::take(&mut *lock(&heard.queue));
+        let queue = {
+            let mut queue = lock(&heard.queue);
+            let read = std::mem::take(&mut *queue);
+            // Where to go on from stays known, though nothing comes meanwhile.
+            queue.next = read.next;
+            read
+        };
         if let Some(failure) = ended
             && queue.events.is_empty()
         {
