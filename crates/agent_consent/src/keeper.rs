@@ -131,8 +131,9 @@ impl Keeper {
 
     /// Takes over what others have changed, and what time has ended.
     fn look(&mut self, inner: &Arc<Inner>) {
-        look(inner, &self.store);
+        // First, so that whose day is over is not taken for one whose rule was removed.
         inner.cut(|state| state.sweep(agent_core::RevokedUntil::Admitted));
+        look(inner, &self.store);
         self.looked = Instant::now();
     }
 

@@ -549,7 +549,10 @@ impl Outbox {
     pub(crate) fn tick(&self, now: Instant) -> Option<(Option<Instant>, bool)> {
         let mut state = lock(&self.state);
         let withdrawn = state.expire(now);
-        (state.ending != Ending::Abort).then(|| (state.next_deadline(), withdrawn))
+        // What is due and still here is ready, and waits for a client that reads.
+        let deadlines = state.in_flight.iter().map(|asked| asked.deadline);
+        let next = deadlines.filter(|deadline| *deadline > now).min();
+        (state.ending != Ending::Abort).then_some((next, withdrawn))
     }
 
     // For anyone.

@@ -43,6 +43,7 @@ impl State {
     pub(crate) fn stop(&mut self, connection: u64) -> Option<Cut> {
         let known = self.connections.get(&connection)?;
         let (key, looks) = (known.key.clone(), known.agent.looks().to_owned());
+        let channel = known.channel;
         let rules: Vec<RuleId> = SCOPES
             .iter()
             .filter_map(|scope| known.rule(*scope).cloned())
@@ -54,8 +55,11 @@ impl State {
                 self.forget(&id);
             }
         }
-        for scope in SCOPES {
-            self.calm_down(&looks, scope, Calm::No);
+        // The app's own assistant is not asked about, and looks like others that nobody knows.
+        if channel == Channel::External {
+            for scope in SCOPES {
+                self.calm_down(&looks, scope, Calm::No);
+            }
         }
         self.tell(Notice::RulesChanged);
         // Also one that is a part of the app, if that is the one that the user means.
