@@ -626,7 +626,10 @@ fn stopping_all_stops_everybody_and_nothing_is_forgotten() {
     for request in [&agent, &other, &inapp] {
         assert_eq!(app.request(request), "consent_denied");
     }
-    assert_eq!(*app.server.revoked.lock().unwrap(), HashSet::from([1, 2]));
+    assert_eq!(
+        *app.server.revoked.lock().unwrap(),
+        HashSet::from([1, 2, 3])
+    );
     assert_eq!(app.request(&app.connect(4, "agent")), "consent_denied");
     app.consent.resume();
     assert_eq!(app.request(&inapp), "allowed");

@@ -78,7 +78,8 @@ impl State {
         }
         self.yeses.clear();
         self.withdraw(|_| true);
-        self.cut(|_| true, RevokedUntil::Admitted)
+        // The app's own assistant too: what it waits for ends.
+        self.cut_all(|_| true, RevokedUntil::Admitted)
     }
 
     pub(crate) fn set_mode(&mut self, mode: Mode) -> Cut {
