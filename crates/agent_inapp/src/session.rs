@@ -606,7 +606,12 @@ impl Inner {
                     (Answer::Heard { revision }, Some(it)) => {
                         let heard = host.listen_to(connection, it, revision);
                         // One that was stopped meanwhile hears nothing: it ends by being dropped.
-                        lock(&state).check().map(|()| Reply::Subscribed(heard))
+                        let state = lock(&state);
+                        match state.check() {
+                            Ok(()) if state.admitted => Ok(Reply::Subscribed(heard)),
+                            Ok(()) => Err(Error::Denied),
+                            Err(why) => Err(why),
+                        }
                     }
                     (answer, _) => Ok(Reply::Answer(answer)),
                 };
@@ -627,8 +632,13 @@ impl Inner {
         let wait = Some(wait.min(LONGEST_WAIT));
         let (request, _) = self.take_on(&host, Kind::Events(id), wait, None)?;
         // What came between the look and the waiting is there now.
-        if has_news()? {
-            host.in_flight.end(&request, Ok(Reply::News));
+        match has_news() {
+            Ok(true) => host.in_flight.end(&request, Ok(Reply::News)),
+            Ok(false) => {}
+            Err(why) => {
+                host.in_flight.end(&request, Err(why.clone()));
+                return Err(why);
+            }
         }
         Ok(Some((request, host)))
     }
