@@ -118,7 +118,6 @@ pub(crate) fn work(mtm: MainThreadMarker) {
         }
     }
     look_again(mtm);
-    keep_looking();
     shared.wake_for_more();
 }
 
@@ -148,6 +147,7 @@ pub(crate) fn look_again(mtm: MainThreadMarker) {
     if let Err(why) = looked {
         log::error!("agents were told nothing of a change: {why:?}");
     }
+    keep_looking();
 }
 
 /// Has a timer exactly while somebody waits for changes.
@@ -333,7 +333,9 @@ impl Ui {
 /// Notes what somebody did to a widget that agents may be shown; the rest must not even use up
 /// the room.
 fn tell(node: Node, verb: EventVerb) {
-    let is_tagged = || table::tags().of.contains_key(&node);
+    // Which views an identifier tags is known to a look alone.
+    let is_tagged =
+        || super::tagging::uses_accessibility_identifiers() || table::tags().of.contains_key(&node);
     if NOTES.get() && is_tagged() {
         ACTED.with_borrow_mut(|acted| {
             if acted.len() < MAX_ACTED && !acted.contains(&(node, verb)) {
