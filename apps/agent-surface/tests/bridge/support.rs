@@ -103,9 +103,17 @@ impl App {
         clicks.unwrap().parse().unwrap()
     }
 
-    /// `kill -9`. Its parent has not noticed yet: a process of that number is still listed.
+    /// `kill -9`, until nothing of it runs or holds a socket. Its parent has not noticed yet: a
+    /// process of that number is still listed.
+    ///
+    /// Not waited for, the listening socket can outlive a connection by a moment: the next call
+    /// would reach an app that is about to be gone.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
+        let pid = self.child.id();
+        eventually("the killed app is gone", || {
+            !is_alive(pid) && threads_of(pid) <= 1
+        });
     }
 }
 
@@ -351,6 +359,11 @@ pub(crate) fn is_alive(pid: u32) -> bool {
             .rsplit_once(") ")
             .is_some_and(|(_, rest)| rest.starts_with('Z'))
     })
+}
+
+/// How many threads a process has, one that has ended but is not waited for among them.
+fn threads_of(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
 
 /// How many sockets a process has open.
