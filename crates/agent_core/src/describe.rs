@@ -1,7 +1,7 @@
 //! What an agent is shown: the exposed projection, and, where armed, the whole tree.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
     rc::Rc,
     sync::Arc,
 };
@@ -9,7 +9,7 @@ use std::{
 use crate::{
     authorise::{No, Refusal, Target, View, Why, find, find_window},
     id::{ROOT_ID, automatic_id},
-    keys::KeyMap,
+    keys::{KeyMap, KeySet},
     node::{Frame, LiveTree, States},
     role::Role,
     standing::{Standing, Standings, name, role},
@@ -76,6 +76,9 @@ pub struct Described {
     pub parent: Option<usize>,
     /// The id of its parent, in a description of changes.
     pub parent_id: Option<Arc<str>>,
+    /// Where it lies among its neighbours, in a description of changes: if it is new there or
+    /// was moved.
+    pub place: Option<Place>,
     /// How many direct exposed children were left out.
     pub omitted: u64,
     /// Its value, if asked for.
@@ -92,6 +95,15 @@ pub struct Described {
     pub size: Option<u64>,
     /// In a full description only.
     pub full: Option<Full>,
+}
+
+/// A node's place among those with the same parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Before all others.
+    First,
+    /// Next after the one of this id.
+    After(Arc<str>),
 }
 
 /// What a full description adds.
@@ -119,6 +131,10 @@ pub struct Description {
 }
 
 /// What makes a description one of changes: its nodes are those that changed.
+///
+/// The description of that earlier revision becomes that of this one: take out what was removed
+/// and what has a [place](Described::place), put the nodes in instead of those of their ids, and
+/// those with a place, in their order, next after whatever their place names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Since {
     /// The revision that was asked for.
@@ -159,16 +175,25 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 Some(node)
             }
         };
+        let root_id = root.and_then(|root| standings.of(root)?.id.clone());
+        if let Some(since) = describe.since
+            && !describe.full
+            && root.is_some() == root_id.is_some()
+        {
+            let scope = Scope {
+                window,
+                root: root_id,
+                depth: describe.depth.unwrap_or(usize::MAX),
+            };
+            if let Some(changes) = self.changes(&mut standings, describe, since, &scope) {
+                return Ok(changes);
+            }
+        }
         let all = if describe.full {
             whole(&mut standings, window, root)
         } else {
             exposed(&mut standings, window, root)
         };
-        if let Some(since) = describe.since
-            && let Some(changed) = self.changed_since(since)
-        {
-            return Ok(self.changes(&mut standings, &all, describe, since, changed));
-        }
         let chosen = choose(&all, describe, |item| {
             name(&mut standings, item.node, &item.standing)
         });
@@ -203,34 +228,65 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         })
     }
 
-    /// Of all that is shown, what something happened to, and what is not shown any more.
+    /// Of what is shown, what something happened to since a revision, and what is not shown any
+    /// more; `None` if that is not known so far back. Costs what happened; where something got
+    /// another place, also the exposed nodes, among which that place is looked for.
     fn changes<L: LiveTree<Key = K>>(
         &mut self,
         standings: &mut Standings<'_, L>,
-        all: &[Item<K>],
         describe: &Describe,
         since: u64,
-        mut changed: HashSet<Arc<str>>,
-    ) -> Description {
-        let most = describe.limit.unwrap_or(MAX_NODES).min(MAX_NODES);
-        let mut nodes = Vec::new();
-        let mut complete = true;
-        let mut shown = HashSet::new();
-        for item in all.iter().filter(|item| changed.contains(&item.id)) {
-            shown.insert(item.id.clone());
-            if nodes.len() == most {
-                complete = false;
-                continue;
+        scope: &Scope<K>,
+    ) -> Option<Description> {
+        // Of each id, whether it got another place. Sorted, so that what is removed is.
+        let mut ids: BTreeMap<Arc<str>, bool> = BTreeMap::new();
+        for past in self.happened_since(since)? {
+            if scope.holds(past.window, &past.id, &past.around) {
+                *ids.entry(past.id.clone()).or_default() |= past.placed;
             }
-            let name = name(standings, item.node, &item.standing);
-            let mut node = self.node(standings, item, name, describe);
-            node.parent_id = item.standing.within.as_ref().map(|(_, id)| id.clone());
-            nodes.push(node);
         }
-        changed.retain(|id| !shown.contains(id));
-        let mut removed: Vec<Arc<str>> = changed.into_iter().collect();
-        removed.sort();
-        Description {
+        let mut changed: Vec<(Arc<[usize]>, K, bool)> = Vec::new();
+        let mut removed = Vec::new();
+        for (id, placed) in ids {
+            let before = changed.len();
+            for (node, shown) in self.shown_as(&id) {
+                if scope.holds(shown.window, &shown.id, &shown.around) {
+                    changed.push((shown.path.clone(), node, placed));
+                }
+            }
+            if changed.len() == before {
+                removed.push(id);
+            }
+        }
+        changed.sort();
+        let most = describe.limit.unwrap_or(MAX_NODES).min(MAX_NODES);
+        let complete = changed.len() <= most;
+        changed.truncate(most);
+        let placed = changed.iter().filter(|(.., placed)| *placed);
+        let mut places = self.places(placed.map(|(_, node, _)| *node).collect(), scope);
+        let mut nodes = Vec::with_capacity(changed.len());
+        for (_, node, _) in changed {
+            let Some(standing) = standings.of(node) else {
+                continue;
+            };
+            let Some((id, duplicate)) = self.id_of(node) else {
+                continue;
+            };
+            let item = Item {
+                node,
+                id,
+                standing,
+                duplicate,
+                parent: None,
+                level: 0,
+            };
+            let name = name(standings, node, &item.standing);
+            let mut described = self.node(standings, &item, name, describe);
+            described.parent_id = item.standing.within.as_ref().map(|(_, id)| id.clone());
+            described.place = places.remove(&node);
+            nodes.push(described);
+        }
+        Some(Description {
             revision: self.revision(),
             complete,
             nodes,
@@ -238,7 +294,31 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 revision: since,
                 removed,
             }),
+        })
+    }
+
+    /// Where these nodes lie, each among those of the scope that have the same parent.
+    fn places(&self, mut wanted: KeySet<K>, scope: &Scope<K>) -> KeyMap<K, Place> {
+        let mut places = KeyMap::default();
+        if wanted.is_empty() {
+            return places;
         }
+        // The last one met so far below each parent; of those without one, of all windows.
+        let mut last: HashMap<Option<(K, Arc<str>)>, Arc<str>> = HashMap::new();
+        for (node, shown) in self.in_order() {
+            if !scope.holds(shown.window, &shown.id, &shown.around) {
+                continue;
+            }
+            let parent = shown.parent.as_ref().map(|id| (shown.window, id.clone()));
+            let before = last.insert(parent, shown.id.clone());
+            if wanted.remove(&node) {
+                places.insert(node, before.map_or(Place::First, Place::After));
+                if wanted.is_empty() {
+                    break;
+                }
+            }
+        }
+        places
     }
 
     /// Answers a call that only looks. `None` if it acts: that is for the backend, which
@@ -306,6 +386,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             actionable: actions.intersects(VerbSet::CONSEQUENTIAL),
             parent: None,
             parent_id: None,
+            place: None,
             omitted: 0,
             value: text.clone().filter(|_| include.value && role.has_value()),
             version,
@@ -331,6 +412,32 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 text,
             }),
         }
+    }
+}
+
+/// What a description is asked of.
+struct Scope<K> {
+    window: Option<K>,
+    /// A node's id, and how many levels below it.
+    root: Option<Arc<str>>,
+    depth: usize,
+}
+
+impl<K: PartialEq> Scope<K> {
+    /// Whether a node of this id, in this window and with these around it, outermost first, is
+    /// in it.
+    fn holds(&self, window: K, id: &Arc<str>, around: &[Arc<str>]) -> bool {
+        let level = match &self.root {
+            None => Some(around.len()),
+            Some(root) if root == id => Some(0),
+            Some(root) => around
+                .iter()
+                .rev()
+                .position(|it| it == root)
+                .map(|below| below + 1),
+        };
+        self.window.as_ref().is_none_or(|only| *only == window)
+            && level.is_some_and(|level| level <= self.depth)
     }
 }
 

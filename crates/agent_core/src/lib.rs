@@ -42,7 +42,7 @@ pub use authorise::{
 pub use cut::{Cut, ELLIPSIS, cut};
 pub use describe::{
     Describe, Described, Description, Full, Include, MAX_BYTES, MAX_NAME, MAX_NODES, MAX_VALUE,
-    Since,
+    Place, Since,
 };
 pub use event::{Cause, Emitted, Event, EventVerb, caused};
 pub use gate::{AuthGate, Channel, Decision, Peer, Reason, Request, Scope};

@@ -32,11 +32,11 @@ pub enum Changes<K> {
 
 /// One exposed node as an agent can see it, frame and `offscreen` apart.
 #[derive(Clone, Debug, PartialEq)]
-struct Shown<K> {
-    window: K,
-    id: Arc<str>,
-    parent: Option<Arc<str>>,
-    around: Arc<[Arc<str>]>,
+pub(crate) struct Shown<K> {
+    pub(crate) window: K,
+    pub(crate) id: Arc<str>,
+    pub(crate) parent: Option<Arc<str>>,
+    pub(crate) around: Arc<[Arc<str>]>,
     role: Role,
     name: String,
     value: Option<String>,
@@ -45,13 +45,23 @@ struct Shown<K> {
     actions: VerbSet,
     size: Option<u64>,
     is_window: bool,
-    path: Arc<[usize]>,
+    pub(crate) path: Arc<[usize]>,
 }
 
 impl<K: PartialEq> Shown<K> {
+    /// Whether it is another node to an agent: it knows nodes by id and window alone.
+    fn is_another(&self, other: &Self) -> bool {
+        self.id != other.id || self.window != other.window
+    }
+
+    /// Whether it lies elsewhere than it did. The path orders nodes; a neighbour that is not
+    /// exposed moves it, and nobody sees that.
+    fn lies_elsewhere(&self, other: &Self) -> bool {
+        self.parent != other.parent || self.around != other.around
+    }
+
     fn differs(&self, other: &Self) -> bool {
-        // The path orders nodes; a neighbour that is not exposed moves it, and nobody sees that.
-        self.parent != other.parent
+        self.lies_elsewhere(other)
             || self.role != other.role
             || self.name != other.name
             || self.value != other.value
@@ -60,6 +70,69 @@ impl<K: PartialEq> Shown<K> {
             || self.actions != other.actions
             || self.size != other.size
     }
+}
+
+/// What happened to one exposed node between two looks.
+struct Change<K> {
+    node: K,
+    /// As it is now; as it was, if it is gone.
+    shown: Shown<K>,
+    verbs: Vec<EventVerb>,
+    /// No longer shown under this id.
+    gone: bool,
+    /// It has another place among its neighbours, or is new there.
+    placed: bool,
+    /// What was around it before, if that is not what is around it now.
+    came_from: Option<Arc<[Arc<str>]>>,
+}
+
+impl<K> Change<K> {
+    /// It has come to be shown.
+    fn new(node: K, shown: Shown<K>) -> Self {
+        let verb = if shown.is_window {
+            EventVerb::WindowOpened
+        } else {
+            EventVerb::Added
+        };
+        Self {
+            placed: true,
+            ..Self::of(node, shown, vec![verb])
+        }
+    }
+
+    /// It is shown no longer, at least not under this id.
+    fn gone(node: K, shown: Shown<K>) -> Self {
+        let verb = if shown.is_window {
+            EventVerb::WindowClosed
+        } else {
+            EventVerb::Removed
+        };
+        Self {
+            gone: true,
+            ..Self::of(node, shown, vec![verb])
+        }
+    }
+
+    fn of(node: K, shown: Shown<K>, verbs: Vec<EventVerb>) -> Self {
+        Self {
+            node,
+            shown,
+            verbs,
+            gone: false,
+            placed: false,
+            came_from: None,
+        }
+    }
+}
+
+/// That something happened to what was shown under an id, for what changed since a revision.
+pub(crate) struct Past<K> {
+    revision: u64,
+    pub(crate) window: K,
+    pub(crate) id: Arc<str>,
+    pub(crate) around: Arc<[Arc<str>]>,
+    /// It got another place among its neighbours, or is new there.
+    pub(crate) placed: bool,
 }
 
 /// A tag that does not do what its developer meant, to be told once.
@@ -99,10 +172,12 @@ pub struct Surface<K> {
     revision: u64,
     pub(crate) versions: Versions<K>,
     shown: KeyMap<K, Shown<K>>,
+    /// Which of those have an id: several, where it is claimed twice.
+    by_id: HashMap<Arc<str>, Vec<K>>,
     /// The exposed nodes that are shown, in the order of the last look.
     order: Vec<K>,
-    /// Which ids each revision was about, for what changed since: as many as are kept.
-    history: VecDeque<(u64, Arc<str>)>,
+    /// What each revision was about, for what changed since: as much as is kept.
+    history: VecDeque<Past<K>>,
     /// What happened up to this revision is not kept.
     forgotten: u64,
     warned: HashSet<Warning>,
@@ -118,6 +193,7 @@ impl<K> Default for Surface<K> {
             revision: 0,
             versions: Versions::default(),
             shown: KeyMap::default(),
+            by_id: HashMap::new(),
             order: Vec::new(),
             history: VecDeque::new(),
             forgotten: 0,
@@ -142,18 +218,33 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         self.revision
     }
 
-    /// The ids that something happened to after a revision; `None` if that is not kept, or was
-    /// never given out.
-    pub(crate) fn changed_since(&self, since: u64) -> Option<HashSet<Arc<str>>> {
+    /// What happened after a revision; `None` if that is not kept, or was never given out.
+    pub(crate) fn happened_since(&self, since: u64) -> Option<impl Iterator<Item = &Past<K>>> {
         if since > self.revision || since < self.forgotten || since == 0 {
             return None;
         }
-        let after = self
-            .history
-            .iter()
-            .rev()
-            .take_while(|(revision, _)| *revision > since);
-        Some(after.map(|(_, id)| id.clone()).collect())
+        let newest_first = self.history.iter().rev();
+        Some(newest_first.take_while(move |past| past.revision > since))
+    }
+
+    /// What is shown under an id.
+    pub(crate) fn shown_as(&self, id: &str) -> impl Iterator<Item = (K, &Shown<K>)> {
+        let nodes = self.by_id.get(id).into_iter().flatten();
+        nodes
+            .filter_map(|node| Some((*node, self.shown.get(node)?)))
+            .filter(|(_, shown)| !shown.states.contains(States::HIDDEN))
+    }
+
+    /// The id of a node that is exposed, and whether another one claims it too.
+    pub(crate) fn id_of(&self, node: K) -> Option<(Arc<str>, bool)> {
+        let shown = self.shown.get(&node)?;
+        Some((shown.id.clone(), shown.states.contains(States::DUPLICATE)))
+    }
+
+    /// What is shown, in pre-order.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = (K, &Shown<K>)> {
+        let known = |node: &K| Some((*node, self.shown.get(node)?));
+        self.order.iter().filter_map(known)
     }
 
     /// Whether anybody has looked yet: before that there is nothing to compare with.
@@ -208,12 +299,21 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         }
         if !events.is_empty() {
             self.revision = before + 1;
-            for (_, shown, _) in &events {
-                self.history.push_back((self.revision, shown.id.clone()));
+            for change in &mut events {
+                let before = change.came_from.take();
+                for around in before.into_iter().chain([change.shown.around.clone()]) {
+                    self.history.push_back(Past {
+                        revision: self.revision,
+                        window: change.shown.window,
+                        id: change.shown.id.clone(),
+                        around,
+                        placed: change.placed,
+                    });
+                }
             }
             while self.history.len() > MAX_HISTORY {
                 let oldest = self.history.pop_front();
-                self.forgotten = oldest.map_or(self.forgotten, |(revision, _)| revision);
+                self.forgotten = oldest.map_or(self.forgotten, |past| past.revision);
             }
         }
         if first {
@@ -226,7 +326,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
     fn settle_everything<L: LiveTree<Key = K>>(
         &mut self,
         standings: &mut Standings<'_, L>,
-        events: &mut Vec<(K, Shown<K>, Vec<EventVerb>)>,
+        events: &mut Vec<Change<K>>,
     ) {
         let projection = project(standings, |warning| {
             if self.warned.len() < MAX_WARNINGS && self.warned.insert(warning.clone()) {
@@ -250,72 +350,121 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             }
         }
         // What is gone, but for a widget that was built again under its id.
-        let mut gone: HashMap<(K, Arc<str>), (K, Shown<K>)> = self
+        let mut gone: Vec<(K, Shown<K>)> = self
             .shown
             .extract_if(|node, _| !now.contains(node))
-            .map(|(node, old)| ((old.window, old.id.clone()), (node, old)))
             .collect();
+        // From the last to the first: of several under one id, the first is taken up first.
+        gone.sort_by(|(_, a), (_, b)| b.path.cmp(&a.path));
+        let mut free: HashMap<(K, Arc<str>), Vec<(K, Shown<K>)>> = HashMap::new();
+        for (node, old) in gone {
+            self.forget_id(&old.id, node);
+            let under = free.entry((old.window, old.id.clone())).or_default();
+            under.push((node, old));
+        }
+        let mut built_again: KeyMap<K, K> = KeyMap::default();
         for (node, new) in fresh {
-            match gone.remove(&(new.window, new.id.clone())) {
-                Some((_, old)) => {
-                    self.shown.insert(node, old);
+            let old = free.get_mut(&(new.window, new.id.clone()));
+            match old.and_then(Vec::pop) {
+                Some((was, old)) => {
+                    built_again.insert(was, node);
+                    self.keep(node, old);
                     self.replace(node, new, events);
                 }
                 None => {
-                    let verbs = match (new.states.contains(States::HIDDEN), new.is_window) {
-                        (true, _) => vec![],
-                        (false, true) => vec![EventVerb::WindowOpened],
-                        (false, false) => vec![EventVerb::Added],
-                    };
                     if !new.states.contains(States::HIDDEN) {
-                        events.push((node, new.clone(), verbs));
+                        events.push(Change::new(node, new.clone()));
                     }
-                    self.shown.insert(node, new);
+                    self.keep(node, new);
                 }
             }
         }
-        for (node, old) in gone.into_values() {
+        for (node, old) in free.into_values().flatten() {
             if !old.states.contains(States::HIDDEN) {
-                let verb = if old.is_window {
-                    EventVerb::WindowClosed
-                } else {
-                    EventVerb::Removed
-                };
-                events.push((node, old, vec![verb]));
+                events.push(Change::gone(node, old));
             }
         }
         let shown = &self.shown;
         self.versions.retain(|node| shown.contains_key(&node));
+        for node in &mut self.order {
+            *node = built_again.get(node).copied().unwrap_or(*node);
+        }
         // What is hidden has no place that anybody is shown.
         let visible = projection
             .iter()
             .filter(|exposed| !exposed.standing.inherited.contains(States::HIDDEN));
         let order: Vec<K> = visible.map(|exposed| exposed.node).collect();
-        for node in moved(&self.order, &order) {
-            if !events.iter().any(|(told, ..)| *told == node)
-                && let Some(shown) = self.shown.get(&node)
-            {
-                events.push((node, shown.clone(), Vec::new()));
+        let moved = moved(&self.order, &order);
+        self.order = order;
+        if moved.is_empty() {
+            return;
+        }
+        let told: KeyMap<K, usize> = events
+            .iter()
+            .enumerate()
+            .filter(|(_, change)| !change.gone)
+            .map(|(at, change)| (change.node, at))
+            .collect();
+        for node in moved {
+            match told.get(&node).and_then(|at| events.get_mut(*at)) {
+                Some(change) => change.placed = true,
+                None => {
+                    if let Some(shown) = self.shown.get(&node) {
+                        events.push(Change {
+                            placed: true,
+                            ..Change::of(node, shown.clone(), Vec::new())
+                        });
+                    }
+                }
             }
         }
-        self.order = order;
     }
 
     /// Takes in how a node looks now; notes what happened to it if an agent can see that.
-    fn replace(&mut self, node: K, new: Shown<K>, events: &mut Vec<(K, Shown<K>, Vec<EventVerb>)>) {
+    fn replace(&mut self, node: K, new: Shown<K>, events: &mut Vec<Change<K>>) {
         let Some(old) = self.shown.get(&node) else {
             return;
         };
-        if !old.differs(&new) && old.id == new.id {
-            self.shown.insert(node, new);
+        let was_hidden = old.states.contains(States::HIDDEN);
+        let is_hidden = new.states.contains(States::HIDDEN);
+        if old.is_another(&new) {
+            if !was_hidden {
+                events.push(Change::gone(node, old.clone()));
+            }
+            if !is_hidden {
+                events.push(Change::new(node, new.clone()));
+            }
+        } else if old.differs(&new) && !(was_hidden && is_hidden) {
+            let elsewhere = old.lies_elsewhere(&new);
+            events.push(Change {
+                placed: elsewhere || was_hidden,
+                came_from: elsewhere.then(|| old.around.clone()),
+                ..Change::of(node, new.clone(), happened(old, &new))
+            });
+        }
+        self.keep(node, new);
+    }
+
+    /// Remembers how a node looks.
+    fn keep(&mut self, node: K, shown: Shown<K>) {
+        let id = shown.id.clone();
+        let old = self.shown.insert(node, shown);
+        if old.as_ref().is_some_and(|old| old.id == id) {
             return;
         }
-        let verbs = happened(old, &new);
-        let unseen = old.states.contains(States::HIDDEN) && new.states.contains(States::HIDDEN);
-        if !unseen {
-            events.push((node, new.clone(), verbs));
+        if let Some(old) = old {
+            self.forget_id(&old.id, node);
         }
-        self.shown.insert(node, new);
+        self.by_id.entry(id).or_default().push(node);
+    }
+
+    fn forget_id(&mut self, id: &Arc<str>, node: K) {
+        if let Some(nodes) = self.by_id.get_mut(id) {
+            nodes.retain(|it| *it != node);
+            if nodes.is_empty() {
+                self.by_id.remove(id);
+            }
+        }
     }
 
     fn look<L: LiveTree<Key = K>>(
@@ -357,7 +506,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
     fn tell<L: LiveTree<Key = K>>(
         &self,
         live: &L,
-        mut changed: Vec<(K, Shown<K>, Vec<EventVerb>)>,
+        mut changed: Vec<Change<K>>,
         acted: &[(K, EventVerb)],
     ) -> Vec<Event> {
         let event = |shown: &Shown<K>, verb| Event {
@@ -373,8 +522,8 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         let mut told: HashSet<(K, EventVerb)> = HashSet::new();
         for (node, verb) in acted {
             // Its own handler may have removed it: then it is among what changed.
-            let gone = changed.iter().find(|(gone, ..)| gone == node);
-            if let Some(shown) = self.shown.get(node).or(gone.map(|(_, shown, _)| shown))
+            let gone = changed.iter().find(|change| change.node == *node);
+            if let Some(shown) = self.shown.get(node).or(gone.map(|change| &change.shown))
                 && !shown.states.intersects(States::HIDDEN | States::DUPLICATE)
                 && told.insert((*node, *verb))
             {
@@ -384,18 +533,15 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         let mut windows = Vec::new();
         // What is gone comes first: its old place among what is there now would depend on
         // neighbours that nobody is shown.
-        changed.sort_by(|(a, x, _), (b, y, _)| {
-            let gone = |node| !self.shown.contains_key(node);
-            (!gone(a), &x.path).cmp(&(!gone(b), &y.path))
-        });
-        for (node, shown, verbs) in &changed {
-            for verb in verbs {
-                if told.insert((*node, *verb)) {
-                    events.push(event(shown, *verb));
+        changed.sort_by(|a, b| (!a.gone, &a.shown.path).cmp(&(!b.gone, &b.shown.path)));
+        for change in &changed {
+            for verb in &change.verbs {
+                if told.insert((change.node, *verb)) {
+                    events.push(event(&change.shown, *verb));
                 }
             }
-            if !windows.contains(&shown.window) {
-                windows.push(shown.window);
+            if !windows.contains(&change.shown.window) {
+                windows.push(change.shown.window);
             }
         }
         for window in windows {

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agent_core::{Answer, Fault, Polled, Refusal, Role, Subscribed, Verb, cut};
+use agent_core::{Answer, Fault, Place, Polled, Refusal, Role, Subscribed, Verb, cut};
 use agent_wire::{
     Changed, Failure, NodeValue, Outcome, Parent, Pushed, Reason, RequestId, Waited, error_line,
     limits, notification_line, result_line,
@@ -156,6 +156,10 @@ fn node(node: agent_core::Described) -> agent_wire::Node {
             (_, Some(id)) => Some(Parent::Id(id.as_ref().to_owned())),
             (index, None) => index.map(Parent::Index),
         },
+        after: node.place.map(|place| match place {
+            Place::First => None,
+            Place::After(id) => Some(id.as_ref().to_owned()),
+        }),
         name_length: name.full_length.map(size),
         value,
         value_length: value_length.map(size),

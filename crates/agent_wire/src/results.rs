@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     message::RequestId,
@@ -39,6 +39,14 @@ pub struct Node {
     /// Its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// In what changed since a revision, for a node that is new among its neighbours or was
+    /// moved: the one that it comes next after, `null` if it is the first below its parent.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "even_null"
+    )]
+    pub after: Option<Option<String>>,
     /// Length of the whole name in graphemes, if it was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name_length: Option<usize>,
@@ -91,7 +99,10 @@ pub enum Parent {
     Id(String),
 }
 
-/// What changed since a revision, as `describe_ui` tells it with `since`.
+/// What changed since a revision, as `describe_ui` tells it with `since`. The description of
+/// that revision becomes that of this one: take out what was removed and what has `after`, put
+/// the nodes in instead of those of their ids, and those with `after`, in their order, next
+/// after what it names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     /// The surface's revision now.
@@ -308,6 +319,13 @@ impl Serialize for Short {
 
 fn short_frame<S: Serializer>(frame: &Option<[f64; 4]>, serializer: S) -> Result<S::Ok, S::Error> {
     frame.map(|sides| sides.map(Short)).serialize(serializer)
+}
+
+/// Tells what is `null` from what is not there.
+fn even_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -141,6 +141,16 @@ fn looks(widgets: usize) -> Looks {
         let events = surface.settle(live, changes.clone(), &acted);
         assert_eq!(events.len(), 3);
     });
+    counted("changes", &tree, &mut |live| {
+        let describe = Describe {
+            since: Some(surface.revision() - 1),
+            ..Describe::default()
+        };
+        let described = surface
+            .describe(live, &describe, VIEW)
+            .expect("a description");
+        assert_eq!(described.nodes.len(), 1);
+    });
     // Something unexposed comes and goes.
     let parent = LiveTree::parent(&tree, button).expect("a parent");
     let new = tree.add(parent, Widget::words("new"));
@@ -166,6 +176,7 @@ fn a_question_costs_what_it_asks_for_and_not_what_the_window_holds() {
     // Depth is what one node costs: a handful of looks at each that is around it.
     assert!(total(&few, "judge") < 100, "{few:?}");
     assert!(total(&few, "settle") < 300, "{few:?}");
+    assert!(total(&few, "changes") < 100, "{few:?}");
     assert!(total(&few, "describe") < 2_000, "{few:?}");
 }
 

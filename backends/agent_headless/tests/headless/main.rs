@@ -12,3 +12,4 @@ mod kinds;
 mod oracle;
 mod person;
 mod rules;
+mod since;

@@ -178,6 +178,7 @@ impl Fake {
                 actionable: true,
                 parent: None,
                 parent_id: None,
+                place: None,
                 omitted: 0,
                 value: None,
                 version: None,
