@@ -9,7 +9,8 @@ use std::{
 
 use agent_core::{EventVerb, Frame, LiveTree as _};
 use agent_inspect::{
-    Ask, Hide, Inspect, Inspectable, Job, Look, Looker, No, Picture, Property, Told, answer, find,
+    Ask, Hide, Inspect, Inspectable, Job, Layer, Look, Looker, No, Picture, Property, Told, answer,
+    find,
 };
 use egui::{
     Color32, ColorImage, Context, CornerRadius, Id, LayerId, Order, Rect, ScreenshotCallback,
@@ -18,6 +19,7 @@ use egui::{
 
 use crate::{
     backend::{EguiBackend, wake},
+    pass::Pass,
     properties,
     scene::{Key, Scene, SceneNode},
     state::{Shared, UiState, lock},
@@ -58,10 +60,29 @@ pub(crate) struct Inspection {
     /// The keys of what has no tag, by window and widget: the same from look to look.
     keys: HashMap<(ViewportId, ak::NodeId), Key>,
     met: HashSet<(ViewportId, ak::NodeId)>,
-    pictures: HashMap<ViewportId, (Vec<SceneNode>, u64)>,
+    pictures: HashMap<ViewportId, (Whole, u64)>,
     highlighted: Option<Highlighted>,
     /// Pictures that are being taken: each look goes to them, too.
     taking: Vec<Weak<Mutex<Taking>>>,
+}
+
+/// The whole of one window.
+pub(crate) struct Whole {
+    nodes: Vec<SceneNode>,
+    layers: Vec<Frame>,
+    /// Which of these each node is in, if any.
+    layer_of: HashMap<Key, usize>,
+}
+
+impl Whole {
+    /// What a pass drew, these being its nodes.
+    pub(crate) fn new(nodes: Vec<SceneNode>, pass: &Pass) -> Self {
+        Self {
+            layers: pass.layers.frames().collect(),
+            layer_of: pass.layers.of(&nodes, &pass.records),
+            nodes,
+        }
+    }
 }
 
 /// How many frames in a row take a second pass.
@@ -147,7 +168,7 @@ impl UiState {
     }
 
     /// A window was looked at: when all have been, what waits is answered.
-    pub(crate) fn inspected(&mut self, ctx: &Context, viewport: ViewportId, all: Vec<SceneNode>) {
+    pub(crate) fn inspected(&mut self, ctx: &Context, viewport: ViewportId, all: Whole) {
         let now = self.tick();
         self.inspection.pictures.insert(viewport, (all, now));
         let open: Vec<ViewportId> = self.viewports.iter().map(|viewport| viewport.id).collect();
@@ -163,13 +184,21 @@ impl UiState {
             return;
         }
         let mut nodes = Vec::new();
+        let mut layers = Vec::new();
+        let mut layer_of = HashMap::new();
         for viewport in &self.viewports {
             nodes.push(viewport.root());
-            if let Some((picture, _)) = self.inspection.pictures.remove(&viewport.id) {
-                nodes.extend(picture);
+            if let Some((whole, _)) = self.inspection.pictures.remove(&viewport.id) {
+                nodes.extend(whole.nodes);
+                let below = layers.len();
+                let of = whole.layer_of.into_iter();
+                layer_of.extend(of.map(|(node, layer)| (node, below + layer)));
+                let window = viewport.root_key;
+                let frames = whole.layers.into_iter();
+                layers.extend(frames.map(|frame| Layer { window, frame }));
             }
         }
-        let scene = Scene::new(nodes);
+        let scene = Scene::new(nodes).with_layers(layers, layer_of);
         let met = std::mem::take(&mut self.inspection.met);
         self.inspection
             .keys
@@ -262,7 +291,10 @@ impl UiState {
         self.viewports.iter().find_map(|viewport| {
             let hits: Vec<Id> = ctx.viewport_for(viewport.id, |viewport| {
                 viewport.input.pointer.hover_pos()?;
-                let hits = viewport.hits.contains_pointer.iter().rev();
+                // At its edge egui counts what a popup covers among what is hit.
+                let hits = &viewport.hits.contains_pointer;
+                let layer = hits.last()?.layer_id;
+                let hits = hits.iter().rev().filter(|hit| hit.layer_id == layer);
                 Some(hits.map(|widget| widget.id).collect())
             })?;
             let node = hits
@@ -297,7 +329,7 @@ impl UiState {
             window,
             frame,
             hide,
-            scale: f64::from(ctx.pixels_per_point()),
+            scale: f64::from(ctx.input_for(viewport, |input| input.pixels_per_point())),
             until: Instant::now() + AT_MOST,
         }));
         self.inspection.taking.push(Arc::downgrade(&taking));
@@ -410,5 +442,13 @@ impl Inspect for Scene {
         self.get(node)
             .map(|node| properties::of(node, secret))
             .unwrap_or_default()
+    }
+
+    fn layers(&self) -> Vec<Layer> {
+        self.layers().to_vec()
+    }
+
+    fn layer(&self, node: Key) -> Option<usize> {
+        self.layer_of(node)
     }
 }

@@ -6,6 +6,8 @@ mod backend;
 mod ids;
 #[cfg(feature = "inspector")]
 mod inspect;
+#[cfg(feature = "inspector")]
+mod layers;
 mod looked;
 mod pass;
 mod person;

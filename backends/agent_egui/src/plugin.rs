@@ -8,6 +8,8 @@ use std::{
 
 use egui::{Context, Event, FullOutput, Plugin, RawInput, Ui};
 
+#[cfg(feature = "inspector")]
+use crate::{inspect::Whole, layers::Layers};
 use crate::{
     pass::{self, Pass},
     picture::picture,
@@ -122,6 +124,10 @@ impl Plugin for AgentPlugin {
             if !pass.recording {
                 return false;
             }
+            #[cfg(feature = "inspector")]
+            if pass.inspects {
+                pass.layers = Layers::now(&ctx);
+            }
             let has_tree = ctx.viewport(|viewport| viewport.this_pass.accesskit_state.is_some());
             let layers = ctx.memory(|memory| {
                 let shown = memory.areas().visible_layer_ids();
@@ -207,9 +213,10 @@ impl Plugin for AgentPlugin {
                     viewport.seen = true;
                 }
                 #[cfg(feature = "inspector")]
-                let all = pass
-                    .inspects
-                    .then(|| picture(&mut state, &viewport, &pass, update, true));
+                let all = pass.inspects.then(|| {
+                    let all = picture(&mut state, &viewport, &pass, update, true);
+                    Whole::new(all, &pass)
+                });
                 state.viewports.insert(at, viewport);
                 #[cfg(feature = "inspector")]
                 if let Some(all) = all {

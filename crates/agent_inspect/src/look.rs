@@ -26,6 +26,24 @@ pub trait Inspect: LiveTree {
     /// Every property that the toolkit can tell, under its own names. `secret`: the node's text
     /// is not to be read; whatever could hold it is [withheld](crate::Value::Withheld).
     fn properties(&self, node: Self::Key, secret: bool) -> Vec<Property>;
+    /// What is drawn over the rest of its window, from the lowest to the uppermost; none, in a
+    /// toolkit whose tree is drawn in its own order.
+    fn layers(&self) -> Vec<Layer> {
+        Vec::new()
+    }
+    /// Which of these a node is in; `None`: it is in none, and lies below all of them.
+    fn layer(&self, _node: Self::Key) -> Option<usize> {
+        None
+    }
+}
+
+/// A part of a window that is drawn over what is not in it: a popup, a floating window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layer {
+    /// The handle of the window.
+    pub window: u64,
+    /// Where it is.
+    pub frame: Frame,
 }
 
 /// One node as a developer sees it.
@@ -63,6 +81,8 @@ pub struct Node {
     pub marks: Marks,
     /// Where it is.
     pub frame: Option<Frame>,
+    /// Which of the look's layers it is in; `None`: it lies below all of them.
+    pub layer: Option<usize>,
 }
 
 impl Node {
@@ -88,6 +108,8 @@ pub struct Look {
     pub events: Vec<Event>,
     /// Where the excluded parts are: nothing else of them is told, and no picture shows them.
     pub excluded: Vec<Frame>,
+    /// What is drawn over the rest of its window, from the lowest to the uppermost.
+    pub layers: Vec<Layer>,
 }
 
 /// Looks again and again, and tells what happened between. It has a [`Surface`] of its own, so
@@ -168,6 +190,7 @@ fn everything<L: Inspect>(live: &L) -> Look {
     let mut standings = Standings::new(live);
     let mut look = Look {
         complete: true,
+        layers: live.layers(),
         ..Look::default()
     };
     let mut claims: HashMap<(L::Key, Arc<str>), usize> = HashMap::new();
@@ -213,6 +236,7 @@ fn everything<L: Inspect>(live: &L) -> Look {
             ceiling: standing.ceiling,
             marks: standing.marks,
             frame: live.frame(node),
+            layer: live.layer(node),
         });
         push(
             live,
