@@ -13,7 +13,9 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
     let mut steps = Steps::default();
     steps.run("ignored tests", || {
         // Not the documentation's: an example there is ignored because it cannot be run.
-        cargo_test(&root, &["--lib", "--bins", "--tests", "--", "--ignored"])
+        // Nor those that need a display, which every change waits for.
+        let which = ["--lib", "--bins", "--tests", "--exclude", "onscreen"];
+        cargo_test(&root, &[&which[..], &["--", "--ignored"]].concat())
     });
     steps.run("cases, shaken", || {
         cases::run(&["--shake".to_owned(), "20".to_owned()])?;

@@ -108,7 +108,7 @@ pub(crate) struct App {
     pub(crate) screen: Screen,
     pub(crate) place: Place,
     pub(crate) scale: f64,
-    pub(crate) runtime: TempDir,
+    _runtime: TempDir,
 }
 
 impl App {
@@ -126,7 +126,7 @@ impl App {
             screen,
             place,
             scale,
-            runtime,
+            _runtime: runtime,
         }
     }
 

@@ -11,6 +11,7 @@
 )]
 
 mod app;
+mod command;
 mod highlight;
 mod image;
 mod pick;
