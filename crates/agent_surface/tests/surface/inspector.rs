@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use crate::windowless::Windowless;
 
 /// A served app, and what keeps it up.
-struct Served {
-    surface: Surface,
+pub(crate) struct Served {
+    pub(crate) surface: Surface,
     _folder: TempDir,
     egui: Option<Windowless<Form>>,
-    headless: Option<Headless>,
+    pub(crate) headless: Option<Headless>,
 }
 
 impl Served {
-    fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::connect(self.surface.address().unwrap())
     }
 }
@@ -98,7 +98,7 @@ fn draw(ui: &mut egui::Ui, form: &mut Form) {
     }
 }
 
-fn headless(gate: AuthGate, armed: bool) -> Served {
+pub(crate) fn headless(gate: AuthGate, armed: bool) -> Served {
     let folder = folder();
     let app = Headless::start("form", build);
     let mut builder = Surface::builder("form").gate(gate).headless(&app);
@@ -114,7 +114,7 @@ fn headless(gate: AuthGate, armed: bool) -> Served {
     }
 }
 
-fn egui(gate: AuthGate, armed: bool) -> Served {
+pub(crate) fn egui(gate: AuthGate, armed: bool) -> Served {
     let folder = folder();
     let app = Windowless::start(Form::new(), draw);
     let mut builder = Surface::builder("form").gate(gate).egui(&app.ctx);
@@ -130,17 +130,17 @@ fn egui(gate: AuthGate, armed: bool) -> Served {
     }
 }
 
-type Serve = fn(AuthGate, bool) -> Served;
-const BOTH: [(&str, Serve); 2] = [("headless", headless), ("egui", egui)];
+pub(crate) type Serve = fn(AuthGate, bool) -> Served;
+pub(crate) const BOTH: [(&str, Serve); 2] = [("headless", headless), ("egui", egui)];
 
-fn tree(client: &mut Client) -> Vec<Value> {
+pub(crate) fn tree(client: &mut Client) -> Vec<Value> {
     let tree = client.get("inspector.tree", json!({}));
     assert_eq!(tree["complete"], true, "{tree}");
     tree["nodes"].as_array().unwrap().clone()
 }
 
 /// The handle of the first node of this name.
-fn handle(nodes: &[Value], name: &str) -> u64 {
+pub(crate) fn handle(nodes: &[Value], name: &str) -> u64 {
     // Not the label that names it.
     let called = |node: &&Value| node["name"] == name;
     let control = |node: &&Value| called(node) && node["role"] != "text";
@@ -149,7 +149,7 @@ fn handle(nodes: &[Value], name: &str) -> u64 {
     found["node"].as_u64().unwrap()
 }
 
-const METHODS: &[&str] = &[
+pub(crate) const METHODS: &[&str] = &[
     "tree",
     "node",
     "highlight",
