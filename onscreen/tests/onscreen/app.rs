@@ -4,6 +4,7 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::PathBuf,
     process::{Child, ChildStdout, Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use agent_test_support::{Client, TempDir, eventually, folder};
@@ -168,4 +169,13 @@ pub(crate) fn tree(inspector: &mut Client) -> Vec<Value> {
 /// The node of this name; `None`: there is none.
 pub(crate) fn named(nodes: &[Value], name: &str) -> Option<Value> {
     nodes.iter().find(|node| node["name"] == name).cloned()
+}
+
+/// Ends what goes on beside a test with it, however that ends: threads of a scope are waited for.
+pub(crate) struct Over<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }

@@ -11,6 +11,7 @@
 )]
 
 mod app;
+mod beside;
 mod command;
 mod highlight;
 mod image;

@@ -9,7 +9,7 @@ use std::{
 use agent_test_support::{Client, LONG, eventually};
 use serde_json::{Value, json};
 
-use crate::app::{App, named, tree};
+use crate::app::{App, Over, named, tree};
 
 fn pick(inspector: &mut Client) -> Value {
     let picked = inspector.get("inspector.pick", json!({"timeout_ms": 20_000}));
@@ -80,6 +80,7 @@ fn a_pick_never_swallows_a_click() {
     );
     let (over, met) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
+        let _over = Over(&over);
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 if pick(&mut inspector) == save["node"] {
@@ -97,7 +98,6 @@ fn a_pick_never_swallows_a_click() {
         }
         app.point_at(&save, (0.5, 0.5));
         eventually("it was picked", || met.load(Ordering::Relaxed));
-        over.store(true, Ordering::Relaxed);
     });
     app.counted(&mut agent, "saved 10, under 0, popup 0, other 10");
 }
