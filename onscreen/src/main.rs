@@ -75,9 +75,12 @@ impl Form {
                 });
             });
         }
-        if ui.add(wide("Under", EXPOSED).agent_id("under")).clicked() {
-            self.under += 1;
-        }
+        let covered = |tag: Tag| tag.label("What is covered");
+        ui.agent_group("covered", covered, |ui| {
+            if ui.add(wide("Under", EXPOSED).agent_id("under")).clicked() {
+                self.under += 1;
+            }
+        });
         let Self {
             saved,
             under,

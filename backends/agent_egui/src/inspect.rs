@@ -22,7 +22,7 @@ use crate::{
     pass::Pass,
     properties,
     scene::{Key, Scene, SceneNode},
-    state::{Shared, UiState, lock},
+    state::{Record, Shared, UiState, lock},
 };
 
 /// What a context's windows are inspected by, for `agent_surface`. On the UI thread, outside a
@@ -91,8 +91,14 @@ const MOST_IN_ROW: usize = 2;
 /// What is drawn over.
 struct Highlighted {
     viewport: ViewportId,
-    widget: Option<Id>,
-    rect: Rect,
+    what: Over,
+}
+
+/// How it is found again in each pass: it may move, or be there no more.
+enum Over {
+    Window,
+    Tag(Key),
+    Widget(Id),
 }
 
 impl Inspection {
@@ -250,21 +256,14 @@ impl UiState {
             None => None,
             Some(node) => {
                 let (viewport, frame) = self.place(scene, node)?;
-                let corner = |x: f64, y: f64| egui::pos2(x as f32, y as f32);
-                let rect = match frame {
-                    Some(at) => Rect::from_two_pos(
-                        corner(at.x, at.y),
-                        corner(at.x + at.width, at.y + at.height),
-                    ),
-                    None => Rect::EVERYTHING,
+                let of_node = scene.get(node);
+                let drawn = of_node.and_then(|it| widget(ctx, viewport, it.widget?));
+                let what = match (of_node, drawn) {
+                    (Some(it), _) if it.tag.is_some() && frame.is_some() => Over::Tag(node),
+                    (_, Some(drawn)) => Over::Widget(drawn),
+                    _ => Over::Window,
                 };
-                Some(Highlighted {
-                    viewport,
-                    widget: scene
-                        .get(node)
-                        .and_then(|node| widget(ctx, viewport, node.widget?)),
-                    rect,
-                })
+                Some(Highlighted { viewport, what })
             }
         };
         Ok(Told::Highlighted)
@@ -340,19 +339,30 @@ impl UiState {
 
     /// Draws over what an inspector points at: on a layer of its own, that no area knows of and
     /// nothing can hit.
-    pub(crate) fn draw_over(&self, ctx: &Context, viewport: ViewportId) {
-        let Some(highlighted) = &self.inspection.highlighted else {
+    pub(crate) fn draw_over(&self, ctx: &Context, viewport: ViewportId, records: &[Record]) {
+        let Some(Highlighted { what, .. }) = &self
+            .inspection
+            .highlighted
+            .as_ref()
+            .filter(|it| it.viewport == viewport)
+        else {
             return;
         };
-        if highlighted.viewport != viewport {
-            return;
-        }
-        let now = highlighted.widget.and_then(|id| {
-            ctx.viewport(|viewport| viewport.this_pass.widgets.get(id).map(|it| it.rect))
-        });
+        let rect = match what {
+            Over::Window => Some(Rect::EVERYTHING),
+            Over::Tag(key) => {
+                let mut drawn = records.iter().filter(|it| it.key == *key && it.onscreen);
+                drawn.next().map(|record| record.rect)
+            }
+            Over::Widget(id) => ctx.viewport(|viewport| {
+                let drawn = viewport.this_pass.widgets.get(*id);
+                let drawn = drawn.filter(|it| it.interact_rect.is_positive());
+                drawn.map(|it| it.rect)
+            }),
+        };
+        let Some(rect) = rect else { return };
         let layer = LayerId::new(Order::Debug, Id::unique("agent inspector"));
         let painter = ctx.layer_painter(layer);
-        let rect = now.unwrap_or(highlighted.rect);
         let rect = rect.intersect(painter.clip_rect());
         let colour = Color32::from_rgb(0xE8, 0x6A, 0x17);
         painter.rect(

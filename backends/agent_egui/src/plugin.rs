@@ -120,7 +120,7 @@ impl Plugin for AgentPlugin {
         let ctx = ui.ctx().clone();
         let again = pass::current(&ctx, |pass| {
             #[cfg(feature = "inspector")]
-            lock(&pass.shared.ui).draw_over(&ctx, pass.viewport);
+            lock(&pass.shared.ui).draw_over(&ctx, pass.viewport, &pass.records);
             if !pass.recording {
                 return false;
             }

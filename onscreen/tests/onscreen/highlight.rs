@@ -43,7 +43,7 @@ fn a_highlight_is_drawn_and_changes_nothing_else() {
         let described_before = described(&mut agent);
         agent.get("subscribe", json!({}));
         shows(&app, false);
-        for name in ["Save", "Untagged"] {
+        for name in ["Save", "Untagged", "What is covered"] {
             let node = named(&before, name).unwrap();
             draw_over(&mut inspector, &node);
             // Around that node and nowhere else, when it has moved there.
@@ -93,4 +93,52 @@ fn a_highlight_goes_with_its_inspector() {
     shows(&app, true);
     inspector.kill();
     shows(&app, false);
+}
+
+#[test]
+#[ignore = "needs a display: `cargo xtask test` gives it one"]
+fn a_highlight_goes_with_its_inspector_though_another_stays() {
+    let app = App::open(1.0);
+    let mut stays = app.client();
+    tree(&mut stays);
+    let mut command = Command::new(own());
+    command.arg("--point").arg(&app.address).arg("Save");
+    let mut goes = Program::start(&mut command);
+    goes.says("points");
+    shows(&app, true);
+    goes.kill();
+    shows(&app, false);
+    // What is drawn for the one who stays is.
+    let save = named(&tree(&mut stays), "Save").unwrap();
+    draw_over(&mut stays, &save);
+    shows(&app, true);
+}
+
+#[test]
+#[ignore = "needs a display: `cargo xtask test` gives it one"]
+fn a_highlight_follows_its_node_and_goes_with_it() {
+    let app = App::open(1.0);
+    let (mut inspector, mut agent) = (app.client(), app.client());
+    let nodes = tree(&mut inspector);
+    agent.click("more");
+    let mut popup = None;
+    eventually("the popup", || {
+        popup = named(&tree(&mut inspector), "In the popup");
+        popup.is_some()
+    });
+    draw_over(&mut inspector, &popup.unwrap());
+    shows(&app, true);
+    // A click on what is in it closes it.
+    app.point_at(
+        &named(&tree(&mut inspector), "In the popup").unwrap(),
+        (0.5, 0.5),
+    );
+    app.screen.click();
+    app.counted(&mut agent, "popup 1,");
+    shows(&app, false);
+    // Nothing was forgotten: when it is there again it is drawn over again.
+    agent.click("more");
+    shows(&app, true);
+    draw_over(&mut inspector, &named(&nodes, "Save").unwrap());
+    shows(&app, true);
 }

@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{AuthGate, Request};
+use agent_core::{AuthGate, Channel, Decision, Request, Scope};
 use agent_inspect::{Ask, Hide, Inspectable, Job, Told};
 use agent_wire::{
     Args, Failure, Outcome, RequestId, Verb, error_line, inspector,
@@ -46,6 +46,8 @@ pub(crate) struct Desk {
     busy: AtomicUsize,
     /// The connections that were let in.
     inspectors: Mutex<HashSet<u64>>,
+    /// For which of them something is drawn over the app.
+    highlighting: Mutex<Option<u64>>,
 }
 
 impl Desk {
@@ -56,6 +58,7 @@ impl Desk {
             known: Mutex::default(),
             busy: AtomicUsize::new(0),
             inspectors: Mutex::default(),
+            highlighting: Mutex::default(),
         })
     }
 
@@ -78,6 +81,42 @@ impl Desk {
         if inspectors.remove(&connection) {
             self.app.set_inspectors(inspectors.len());
         }
+        drop(inspectors);
+        self.end_highlight(connection);
+    }
+
+    /// Something is drawn over the app for this inspector now, or nothing for anybody.
+    fn highlights(&self, connection: u64, node: Option<u64>) {
+        *lock(&self.highlighting) = node.map(|_| connection);
+        // It may have gone meanwhile.
+        let gone = !lock(&self.inspectors).contains(&connection);
+        if gone {
+            self.end_highlight(connection);
+        }
+    }
+
+    /// What is drawn for this one goes with it, though others stay.
+    fn end_highlight(&self, connection: u64) {
+        let mut highlighting = lock(&self.highlighting);
+        if *highlighting != Some(connection) {
+            return;
+        }
+        *highlighting = None;
+        drop(highlighting);
+        let request = Request {
+            channel: Channel::External,
+            connection,
+            claimed_name: None,
+            peer: None,
+            verb: agent_core::Verb::DescribeUi,
+            scope: Scope::Inspector,
+            target: None,
+        };
+        // Nobody asks for it: it is the end of what somebody was let do.
+        let gate = AuthGate::serve(|_| Decision::Allow);
+        let until = Instant::now() + limits::LONGEST_WAIT;
+        self.app
+            .submit(Job::new(Ask::Highlight(None), request, gate, until, drop));
     }
 
     /// Sees to a request that the gate has let in.
@@ -149,6 +188,9 @@ impl Desk {
             Question::Tree { .. } | Question::Lint => Ask::Tree,
         };
         let told = self.told(ask.clone(), asks)?;
+        if let Ask::Highlight(node) = ask {
+            self.highlights(asks.asked.connection, node);
+        }
         match (question, told) {
             (Question::Tree { since }, Told::Tree(look)) => {
                 self.log.heard(&look.events);
