@@ -8,7 +8,7 @@ use serde_json::json;
 
 pub(crate) fn point(address: &Path, name: &str) -> ! {
     let mut inspector = Client::connect(address);
-    let tree = inspector.get("inspector.tree", json!({"timeout_ms": 20_000}));
+    let tree = inspector.get("inspector.tree", json!({"timeout_ms": 30_000}));
     let nodes = tree["nodes"].as_array().expect("a tree");
     let mut called = nodes.iter().filter(|node| node["name"] == name);
     let node = called.next().expect("a node of this name")["node"].clone();

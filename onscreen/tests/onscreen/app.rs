@@ -154,15 +154,21 @@ impl App {
     pub(crate) fn counted(&self, agent: &mut Client, expected: &str) {
         let mut said = Value::Null;
         eventually(&format!("{expected:?}"), || {
-            said = agent.get("get_text", json!({"id": "status", "timeout_ms": 20_000}));
+            said = agent.get("get_text", json!({"id": "status", "timeout_ms": 30_000}));
             said["text"].as_str().unwrap().contains(expected)
         });
     }
 }
 
+/// An agent's click, which is performed.
+pub(crate) fn click(agent: &mut Client, id: &str) {
+    let done = agent.get("click", json!({"id": id, "timeout_ms": 30_000}));
+    assert_eq!(done["outcome"], "allowed", "{done}");
+}
+
 /// Everything that an inspector is shown.
 pub(crate) fn tree(inspector: &mut Client) -> Vec<Value> {
-    let tree = inspector.get("inspector.tree", json!({"timeout_ms": 20_000}));
+    let tree = inspector.get("inspector.tree", json!({"timeout_ms": 30_000}));
     tree["nodes"].as_array().unwrap().clone()
 }
 

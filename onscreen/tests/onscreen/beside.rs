@@ -47,7 +47,7 @@ fn conversation(agent: &mut Client) -> Vec<String> {
         ("inspector.frobnicate", json!({})),
     ] {
         if !["poll_events", "inspector.frobnicate"].contains(&method) {
-            params["timeout_ms"] = 20_000.into();
+            params["timeout_ms"] = 30_000.into();
         }
         agent.send(method, params);
         lines.push(format!("{method}: {}", agent.line()));
@@ -76,7 +76,7 @@ fn rule_1_replies_in_a_window_are_byte_identical_beside_an_inspector() {
                         if over.load(Ordering::Relaxed) {
                             break;
                         }
-                        let mut params = json!({"timeout_ms": 20_000});
+                        let mut params = json!({"timeout_ms": 30_000});
                         if method == "highlight" || (method == "screenshot" && round % 2 == 0) {
                             params["node"] = nodes[round % nodes.len()]["node"].clone();
                         }

@@ -6,7 +6,7 @@ use agent_test_support::{Client, eventually};
 use serde_json::{Value, json};
 
 use crate::{
-    app::{App, Program, named, own, tree},
+    app::{App, Program, click, named, own, tree},
     image::{HIGHLIGHT, Image},
 };
 
@@ -27,7 +27,7 @@ fn shows(app: &App, highlight: bool) -> Image {
 }
 
 fn draw_over(inspector: &mut Client, node: &Value) {
-    let params = json!({"node": node["node"], "timeout_ms": 20_000});
+    let params = json!({"node": node["node"], "timeout_ms": 30_000});
     inspector.get("inspector.highlight", params);
 }
 
@@ -38,10 +38,14 @@ fn a_highlight_is_drawn_and_changes_nothing_else() {
         let app = App::open(scale);
         let (mut inspector, mut agent) = (app.client(), app.client());
         let before = tree(&mut inspector);
-        let described =
-            |agent: &mut Client| agent.get("describe_ui", json!({"include": ["frame", "state"]}));
+        let described = |agent: &mut Client| {
+            agent.get(
+                "describe_ui",
+                json!({"include": ["frame", "state"], "timeout_ms": 30_000}),
+            )
+        };
         let described_before = described(&mut agent);
-        agent.get("subscribe", json!({}));
+        agent.get("subscribe", json!({"timeout_ms": 30_000}));
         shows(&app, false);
         for name in ["Save", "Untagged", "What is covered"] {
             let node = named(&before, name).unwrap();
@@ -67,10 +71,10 @@ fn a_highlight_is_drawn_and_changes_nothing_else() {
         app.point_at(&save, (0.5, 0.5));
         app.screen.click();
         app.counted(&mut agent, "saved 1,");
-        let picked = inspector.get("inspector.pick", json!({"timeout_ms": 20_000}));
+        let picked = inspector.get("inspector.pick", json!({"timeout_ms": 30_000}));
         assert_eq!(picked["node"], save["node"]);
 
-        inspector.get("inspector.highlight", json!({"timeout_ms": 20_000}));
+        inspector.get("inspector.highlight", json!({"timeout_ms": 30_000}));
         shows(&app, false);
     }
 }
@@ -120,7 +124,7 @@ fn a_highlight_follows_its_node_and_goes_with_it() {
     let app = App::open(1.0);
     let (mut inspector, mut agent) = (app.client(), app.client());
     let nodes = tree(&mut inspector);
-    agent.click("more");
+    click(&mut agent, "more");
     let mut popup = None;
     eventually("the popup", || {
         popup = named(&tree(&mut inspector), "In the popup");
@@ -137,7 +141,7 @@ fn a_highlight_follows_its_node_and_goes_with_it() {
     app.counted(&mut agent, "popup 1,");
     shows(&app, false);
     // Nothing was forgotten: when it is there again it is drawn over again.
-    agent.click("more");
+    click(&mut agent, "more");
     shows(&app, true);
     draw_over(&mut inspector, &named(&nodes, "Save").unwrap());
     shows(&app, true);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::app::{App, Over, named, tree};
 
 fn pick(inspector: &mut Client) -> Value {
-    let picked = inspector.get("inspector.pick", json!({"timeout_ms": 20_000}));
+    let picked = inspector.get("inspector.pick", json!({"timeout_ms": 30_000}));
     picked["node"].clone()
 }
 

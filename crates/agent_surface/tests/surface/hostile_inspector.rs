@@ -292,11 +292,12 @@ fn rule_2_what_waits_when_leave_is_taken_away_is_refused() {
 fn rule_9_sixty_four_inspectors_at_once_keep_nobody_waiting() {
     const MANY: usize = 63;
     let folder = folder();
-    let app = Headless::start("many", |tree| {
-        tree.open_window(Widget::window("Many").tag("main").children(
-            (0..300).map(|n| Widget::button(format!("Row {n}")).tag(format!("row-{n}"))),
-        ));
-    });
+    let app =
+        Headless::start("many", |tree| {
+            tree.open_window(Widget::window("Many").tag("main").children(
+                (0..50).map(|n| Widget::button(format!("Row {n}")).tag(format!("row-{n}"))),
+            ));
+        });
     let at = folder.path().join("s");
     let surface = Surface::builder("many")
         .gate(allow())
@@ -315,10 +316,17 @@ fn rule_9_sixty_four_inspectors_at_once_keep_nobody_waiting() {
     thread::scope(|scope| {
         let asking: Vec<_> = inspectors
             .into_iter()
-            .map(|mut client| {
+            .enumerate()
+            .map(|(number, mut client)| {
                 scope.spawn(move || {
                     let begun = Instant::now();
-                    for method in ["tree", "lint", "screenshot", "log"] {
+                    // Making a picture into a file takes long without optimisation.
+                    let last = if number % 16 == 0 {
+                        "screenshot"
+                    } else {
+                        "log"
+                    };
+                    for method in ["tree", "lint", last] {
                         loop {
                             let params = json!({"timeout_ms": 20_000});
                             let reply = client.ask(&format!("inspector.{method}"), params);
@@ -326,7 +334,7 @@ fn rule_9_sixty_four_inspectors_at_once_keep_nobody_waiting() {
                                 "none" => break,
                                 why => assert_eq!(why, "limit", "{reply}"),
                             }
-                            assert!(begun.elapsed() < 3 * LONG, "never its turn");
+                            assert!(begun.elapsed() < LONG, "never its turn");
                             thread::sleep(Duration::from_millis(5));
                         }
                     }
@@ -379,7 +387,7 @@ fn rule_10_who_never_reads_its_pictures_is_closed() {
     let begun = Instant::now();
     let mut id = 0;
     while surface.clients().len() > 1 {
-        assert!(begun.elapsed() < 3 * LONG, "it is still there");
+        assert!(begun.elapsed() < LONG, "it is still there");
         id += 1;
         let line = json!({"jsonrpc": "2.0", "id": id, "method": "inspector.screenshot",
             "params": {"timeout_ms": 20_000}});
@@ -416,7 +424,8 @@ pub(crate) fn inspector(address: &Path) {
 
 #[test]
 fn rule_9_an_inspector_that_is_killed_while_its_picture_is_taken_leaves_nothing_behind() {
-    let served = headless(allow(), true);
+    let (checks, gate) = counting();
+    let served = headless(gate, true);
     let mut other = served.client();
     tree(&mut other);
     let mut doomed = process("inspector", served.surface.address().unwrap())
@@ -424,11 +433,13 @@ fn rule_9_an_inspector_that_is_killed_while_its_picture_is_taken_leaves_nothing_
         .unwrap();
     told(&mut doomed, "let in");
     let go_on = hold(&served);
+    let before = checks();
     doomed.stdin.as_mut().unwrap().write_all(b"now\n").unwrap();
     told(&mut doomed, "asked");
-    eventually("no more are answered at a time", || {
-        limit(&other.ask("inspector.log", json!({}))) == "requests"
-    });
+    eventually("all of them wait", || checks() == before + 8);
+    // No more are answered at a time.
+    let reply = other.ask("inspector.log", json!({}));
+    assert_eq!(limit(&reply), "requests", "{reply}");
     doomed.kill().unwrap();
     doomed.wait().unwrap();
     eventually("it is forgotten", || served.surface.clients().len() == 1);
@@ -455,6 +466,7 @@ fn what_the_apps_own_assistant_asks_is_told_as_what_agents_ask() {
         // After its first pass it is known which thread draws.
         tree(&mut client);
         let assistant = served.surface.session("Assistant");
+        assistant.set_deadline(Duration::from_secs(30));
         assistant.hello().wait().unwrap();
         assistant.describe_ui(false).wait().unwrap();
         assistant.click("save").wait().unwrap();
