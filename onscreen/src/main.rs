@@ -21,6 +21,7 @@ const UNTAGGED: Color32 = Color32::from_rgb(200, 0, 200);
 const SECRET: Color32 = Color32::from_rgb(200, 200, 0);
 const EXCLUDED: Color32 = Color32::from_rgb(200, 0, 0);
 const IN_POPUP: Color32 = Color32::from_rgb(0, 0, 200);
+const QUESTION: Color32 = Color32::from_rgb(200, 100, 0);
 /// What lies under all of them.
 const GROUND: Color32 = Color32::from_rgb(0, 120, 120);
 
@@ -31,6 +32,9 @@ struct Form {
     popup: usize,
     other: usize,
     open: bool,
+    asks: bool,
+    /// All of it is somewhere else in each frame.
+    moves: bool,
     password: String,
 }
 
@@ -44,6 +48,11 @@ impl Form {
     }
 
     fn form(&mut self, ui: &mut Ui) {
+        if self.moves {
+            let frame = ui.ctx().cumulative_frame_nr();
+            ui.add_space((frame % 5) as f32 * 13.0);
+            ui.ctx().request_repaint();
+        }
         ui.label("Caption");
         if ui.add(wide("Save", EXPOSED).agent_id("save")).clicked() {
             self.saved += 1;
@@ -58,6 +67,14 @@ impl Form {
         ui.agent_tagged(Tag::new().excluded(), |ui| {
             if ui.add(wide("Allow", EXCLUDED)).clicked() {
                 self.other += 1;
+                self.asks = !self.asks;
+            }
+            if self.asks {
+                // Elsewhere, and with a ground of its own.
+                let frame = egui::Frame::window(ui.style()).fill(QUESTION);
+                let window = egui::Window::new("Question").frame(frame);
+                let window = window.fixed_pos([200.0, 150.0]).fade_in(false);
+                window.show(ui.ctx(), |ui| ui.add(wide("Yes", EXCLUDED)));
             }
         });
         let more = ui.add(Button::new("More").agent_id("more"));
@@ -126,6 +143,7 @@ fn main() -> eframe::Result {
         pointing::point(address.as_ref(), name);
     }
     let has = |option: &str| arguments.iter().any(|it| it == option);
+    let moves = has("--moves");
     let (unarmed, shut) = (has("--unarmed"), has("--no-inspector"));
     let mut ids = arguments.iter().filter(|it| !it.starts_with('-'));
     let id = ids.next().expect("the app's id").clone();
@@ -155,6 +173,7 @@ fn main() -> eframe::Result {
         Ok(Box::new(Window {
             form: Form {
                 password: "hunter2".to_owned(),
+                moves,
                 ..Form::default()
             },
             _surface: surface,

@@ -3,8 +3,8 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, Weak, atomic::Ordering},
-    time::{Duration, Instant},
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
 };
 
 use agent_core::{EventVerb, Frame, LiveTree as _};
@@ -13,8 +13,8 @@ use agent_inspect::{
     find,
 };
 use egui::{
-    Color32, ColorImage, Context, CornerRadius, Id, LayerId, Order, Rect, ScreenshotCallback,
-    Stroke, StrokeKind, ViewportCommand, ViewportId, accesskit as ak,
+    Color32, Context, CornerRadius, Id, LayerId, Order, Rect, Stroke, StrokeKind, ViewportId,
+    accesskit as ak,
 };
 
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     pass::Pass,
     properties,
     scene::{Key, Scene, SceneNode},
+    screenshot::Pictures,
     state::{Record, Shared, UiState, lock},
 };
 
@@ -54,8 +55,7 @@ pub(crate) struct Inspection {
     /// What waits for a look that is newer than `since`.
     jobs: Vec<Job>,
     since: u64,
-    in_row: usize,
-    rests: bool,
+    turns: HashMap<ViewportId, Turn>,
     looker: Looker<Key>,
     /// The keys of what has no tag, by window and widget: the same from look to look.
     keys: HashMap<(ViewportId, ak::NodeId), Key>,
@@ -63,7 +63,7 @@ pub(crate) struct Inspection {
     pictures: HashMap<ViewportId, (Whole, u64)>,
     highlighted: Option<Highlighted>,
     /// Pictures that are being taken: each look goes to them, too.
-    taking: Vec<Weak<Mutex<Taking>>>,
+    taking: Pictures,
 }
 
 /// The whole of one window.
@@ -83,6 +83,29 @@ impl Whole {
             nodes,
         }
     }
+
+    /// It alone.
+    fn scene(&self, root: SceneNode) -> Scene {
+        let window = root.key;
+        let frames = self.layers.iter();
+        let layers = frames.map(|frame| Layer {
+            window,
+            frame: *frame,
+        });
+        let nodes = [root].into_iter().chain(self.nodes.iter().cloned());
+        Scene::new(nodes.collect()).with_layers(layers.collect(), self.layer_of.clone())
+    }
+}
+
+/// Whose turn it is in a window.
+#[derive(Default)]
+struct Turn {
+    /// How many frames took a second pass, one after the other, up to this one.
+    in_row: usize,
+    /// This one took one.
+    again: bool,
+    /// This one is not looked at.
+    rests: bool,
 }
 
 /// How many frames in a row take a second pass.
@@ -104,27 +127,26 @@ enum Over {
 impl Inspection {
     /// Whether this window is to be looked at.
     pub(crate) fn wants(&self, viewport: ViewportId) -> bool {
-        let waits = !self.jobs.is_empty() || !self.taking.is_empty();
         let seen = self.pictures.get(&viewport).map_or(0, |(_, at)| *at);
-        waits && seen <= self.since
+        let waits = !self.jobs.is_empty() && seen <= self.since;
+        // Of which frame a picture is taken is not known.
+        waits || self.taking.may_be_of(viewport)
     }
 
-    /// Whether this window is looked at in the pass that begins, the `first` of its frame. egui warns, on the app's own
-    /// screen in a debug build, where several frames in a row take a second pass: then one goes
-    /// by in between.
+    /// Whether this window is looked at in the pass that begins, the `first` of its frame. egui
+    /// warns, on the app's own screen in a debug build, where several frames in a row take a second
+    /// pass: then one goes by in between.
     pub(crate) fn takes_turn(&mut self, viewport: ViewportId, first: bool) -> bool {
+        let turn = self.turns.entry(viewport).or_default();
         if first {
-            self.rests = self.in_row >= MOST_IN_ROW;
-            if self.rests {
-                self.in_row = 0;
-            }
+            turn.rests = turn.in_row >= MOST_IN_ROW;
         }
-        !self.rests && self.wants(viewport)
+        !turn.rests && self.wants(viewport)
     }
 
-    /// Whether a second pass was asked for, in a pass that looks.
-    pub(crate) fn asked_again(&mut self, again: bool) {
-        self.in_row += usize::from(again);
+    /// A second pass was asked for, in a pass that looks.
+    pub(crate) fn asked_again(&mut self, viewport: ViewportId) {
+        self.turns.entry(viewport).or_default().again = true;
     }
 
     /// Whether something waits.
@@ -173,6 +195,12 @@ impl UiState {
         }
     }
 
+    /// What a pass drew, where the picture that is being taken may be of it.
+    pub(crate) fn for_pictures(&mut self, viewport: ViewportId, all: &Whole) -> Option<Scene> {
+        let is_taken = self.inspection.taking.may_be_of(viewport);
+        is_taken.then(|| all.scene(self.viewport(viewport).root()))
+    }
+
     /// A window was looked at: when all have been, what waits is answered.
     pub(crate) fn inspected(&mut self, ctx: &Context, viewport: ViewportId, all: Whole) {
         let now = self.tick();
@@ -213,21 +241,6 @@ impl UiState {
     }
 
     fn serve_inspections(&mut self, ctx: &Context, scene: &Scene) {
-        let mut taking = std::mem::take(&mut self.inspection.taking);
-        let mut look = None;
-        let now = Instant::now();
-        taking.retain(|taking| {
-            let Some(taking) = taking.upgrade() else {
-                return false;
-            };
-            let look = look.get_or_insert_with(|| Looker::default().look(scene));
-            lock(&taking).goes_on(look, now)
-        });
-        if !taking.is_empty() {
-            // A host draws a frame or two before it takes one.
-            self.inspection.since = self.tick();
-        }
-        self.inspection.taking = taking;
         for job in std::mem::take(&mut self.inspection.jobs) {
             let Some(job) = job.enter(Instant::now()) else {
                 continue;
@@ -242,7 +255,7 @@ impl UiState {
                     ctx.request_repaint();
                     job.answer(told);
                 }
-                Ask::Screenshot { node, hide } => self.take(ctx, scene, node, hide, job),
+                Ask::Screenshot { node, hide } => self.take(scene, node, hide, job),
                 _ => {
                     let told = Told::Picked(self.pick(ctx, scene));
                     job.answer(Ok(told));
@@ -255,7 +268,8 @@ impl UiState {
         self.inspection.highlighted = match node {
             None => None,
             Some(node) => {
-                let (viewport, frame) = self.place(scene, node)?;
+                let viewport = self.place(scene, node)?;
+                let frame = scene.frame(node);
                 let of_node = scene.get(node);
                 let drawn = of_node.and_then(|it| widget(ctx, viewport, it.widget?));
                 let what = match (of_node, drawn) {
@@ -269,15 +283,14 @@ impl UiState {
         Ok(Told::Highlighted)
     }
 
-    /// The window of a node that an inspector may look at, and where in it that is.
-    fn place(&self, scene: &Scene, node: Key) -> Result<(ViewportId, Option<Frame>), No> {
+    /// The window of a node that an inspector may look at.
+    fn place(&self, scene: &Scene, node: Key) -> Result<ViewportId, No> {
         let node = find(scene, node)?;
         let standing = agent_core::Standings::new(scene).of(node);
         let standing = standing.ok_or(No::NotFound)?;
         let mut viewports = self.viewports.iter();
         let viewport = viewports.find(|viewport| viewport.root_key == standing.window);
-        let viewport = viewport.ok_or(No::NotFound)?.id;
-        Ok((viewport, scene.frame(node)))
+        Ok(viewport.ok_or(No::NotFound)?.id)
     }
 
     /// The node under the pointer: the topmost widget that there is a node for, if that is not
@@ -303,38 +316,41 @@ impl UiState {
         })
     }
 
-    /// Has a picture taken of one of the next frames: the app draws them, so what they show is
-    /// looked at in this frame and in each of them.
-    fn take(&mut self, ctx: &Context, scene: &Scene, node: Option<u64>, hide: Hide, job: Job) {
-        let place = match node {
+    /// Has a picture taken of one of the next frames.
+    fn take(&mut self, scene: &Scene, node: Option<u64>, hide: Hide, job: Job) {
+        let viewport = match node {
             Some(node) => self.place(scene, node),
             None => match self.viewports.first() {
-                Some(viewport) => Ok((viewport.id, None)),
+                Some(viewport) => Ok(viewport.id),
                 None => Err(No::NotFound),
             },
         };
-        let (viewport, frame) = match place {
-            Ok(place) => place,
+        let viewport = match viewport {
+            Ok(viewport) => viewport,
             Err(no) => return job.answer(Err(no)),
         };
-        let window = self
-            .viewports
-            .iter()
-            .find(|known| known.id == viewport)
-            .map_or(0, |known| known.root_key);
-        let taking = Arc::new(Mutex::new(Taking {
-            job: Some(job),
-            looks: vec![Looker::default().look(scene)],
-            window,
-            frame,
-            hide,
-            scale: f64::from(ctx.input_for(viewport, |input| input.pixels_per_point())),
-            until: Instant::now() + AT_MOST,
-        }));
-        self.inspection.taking.push(Arc::downgrade(&taking));
-        self.inspection.since = self.tick();
-        let take = ScreenshotCallback::new(move |image| lock(&taking).finish(&image));
-        ctx.send_viewport_cmd_to(viewport, ViewportCommand::Screenshot(take));
+        let window = self.viewport(viewport).root_key;
+        let taking = &mut self.inspection.taking;
+        taking.take((viewport, window), node, hide, job);
+    }
+
+    /// A frame of a window is over, of which this is the whole, if that was looked at.
+    pub(crate) fn inspected_frame_over(
+        &mut self,
+        ctx: &Context,
+        viewport: ViewportId,
+        seen: Option<&Scene>,
+    ) {
+        let turn = self.inspection.turns.entry(viewport).or_default();
+        turn.in_row = match std::mem::take(&mut turn.again) {
+            true => turn.in_row + 1,
+            false => 0,
+        };
+        // The next ones will be looked at, then.
+        let rested = turn.in_row == 0;
+        self.inspection
+            .taking
+            .frame_over(ctx, viewport, seen, rested);
     }
 
     /// Draws over what an inspector points at: on a layer of its own, that no area knows of and
@@ -382,61 +398,6 @@ fn widget(ctx: &Context, viewport: ViewportId, node: ak::NodeId) -> Option<Id> {
         let mut ids = layers.flat_map(|(_, widgets)| widgets.iter().map(|widget| widget.id));
         ids.find(|id| id.accesskit_id() == node)
     })
-}
-
-/// A picture that is being taken. If it is dropped before, nothing is drawn anywhere.
-struct Taking {
-    job: Option<Job>,
-    looks: Vec<Look>,
-    window: Key,
-    frame: Option<Frame>,
-    hide: Hide,
-    scale: f64,
-    /// How long frames are drawn for it.
-    until: Instant,
-}
-
-/// How long frames are drawn for a picture: a window that is hidden is not drawn on any screen.
-const AT_MOST: Duration = Duration::from_secs(2);
-
-impl Taking {
-    /// Takes in how it looks now. Answers whether it still waits.
-    fn goes_on(&mut self, look: &Look, now: Instant) -> bool {
-        if self.looks.last() != Some(look) {
-            self.looks.push(look.clone());
-        }
-        self.job.is_some() && now < self.until
-    }
-
-    fn finish(&mut self, image: &ColorImage) {
-        let Some(job) = self.job.take() else {
-            return;
-        };
-        let mut picture = Picture {
-            width: image.width(),
-            height: image.height(),
-            pixels: image.pixels.iter().map(|pixel| pixel.to_array()).collect(),
-            scale: self.scale,
-            from: (0.0, 0.0),
-        };
-        for look in &self.looks {
-            picture.black_out(look, self.window, self.hide);
-        }
-        let picture = match self.frame {
-            Some(frame) => picture.crop(frame),
-            None => picture,
-        };
-        job.answer(Ok(Told::Picture(picture)));
-    }
-}
-
-impl Drop for Taking {
-    fn drop(&mut self) {
-        if let Some(job) = self.job.take() {
-            let why = "it is drawn nowhere, or its host takes no pictures";
-            job.answer(Err(No::Unsupported(why)));
-        }
-    }
 }
 
 impl Inspect for Scene {

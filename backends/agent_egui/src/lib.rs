@@ -16,6 +16,8 @@ mod plugin;
 #[cfg(feature = "inspector")]
 mod properties;
 mod scene;
+#[cfg(feature = "inspector")]
+mod screenshot;
 mod state;
 mod tagging;
 mod windowless;

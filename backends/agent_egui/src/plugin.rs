@@ -139,7 +139,9 @@ impl Plugin for AgentPlugin {
             #[cfg(feature = "inspector")]
             let again = again || pass.inspects && !has_tree;
             #[cfg(feature = "inspector")]
-            state.inspection.asked_again(pass.inspects && !has_tree);
+            if pass.inspects && !has_tree {
+                state.inspection.asked_again(pass.viewport);
+            }
             again
         });
         if again == Some(true) {
@@ -189,6 +191,9 @@ impl Plugin for AgentPlugin {
             state.viewport(id).probe = None;
         }
         let frame_over = !again;
+        // The whole of it, where a picture is being taken.
+        #[cfg(feature = "inspector")]
+        let mut whole = None;
         if !open.is_empty() {
             state
                 .viewports
@@ -220,6 +225,7 @@ impl Plugin for AgentPlugin {
                 state.viewports.insert(at, viewport);
                 #[cfg(feature = "inspector")]
                 if let Some(all) = all {
+                    whole = state.for_pictures(id, &all);
                     state.inspected(ctx, id, all);
                 }
             }
@@ -230,6 +236,8 @@ impl Plugin for AgentPlugin {
             state.next_work(&shared.inbox);
         }
         if frame_over {
+            #[cfg(feature = "inspector")]
+            state.inspected_frame_over(ctx, id, whole.as_ref());
             state.frame_over(id);
         }
         state.sweep();

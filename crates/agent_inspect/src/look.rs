@@ -1,6 +1,9 @@
 //! The whole tree as one look found it, for a developer: everything but what is excluded.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use agent_core::{
     Changes, Event, EventVerb, Frame, LiveTree, Marks, Role, Standings, States, Surface, Tag,
@@ -110,6 +113,21 @@ pub struct Look {
     pub excluded: Vec<Frame>,
     /// What is drawn over the rest of its window, from the lowest to the uppermost.
     pub layers: Vec<Layer>,
+    /// Which of these have something excluded in them.
+    pub excluded_layers: BTreeSet<usize>,
+}
+
+impl Look {
+    /// The layers in which nothing is but what is excluded, their edges and grounds included.
+    pub(crate) fn wholly_excluded(&self) -> impl Iterator<Item = Frame> {
+        let others: BTreeSet<usize> = self.nodes.iter().filter_map(|node| node.layer).collect();
+        let layers = self.excluded_layers.difference(&others).copied();
+        let frames: Vec<Frame> = layers
+            .filter_map(|layer| self.layers.get(layer))
+            .map(|layer| layer.frame)
+            .collect();
+        frames.into_iter()
+    }
 }
 
 /// Looks again and again, and tells what happened between. It has a [`Surface`] of its own, so
@@ -271,7 +289,7 @@ fn push<L: Inspect>(
     let mut index = 0;
     for node in siblings {
         match standings.of(node) {
-            Some(standing) if standing.is_excluded() => look.excluded.extend(live.frame(node)),
+            Some(standing) if standing.is_excluded() => exclude(live, node, look),
             Some(_) => {
                 open.push((node, parent, index));
                 index += 1;
@@ -280,6 +298,16 @@ fn push<L: Inspect>(
         }
     }
     open[from..].reverse();
+}
+
+/// Where something excluded is, and all that is in it: that may lie elsewhere, as a popup does.
+fn exclude<L: Inspect>(live: &L, node: L::Key, look: &mut Look) {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        look.excluded.extend(live.frame(node));
+        look.excluded_layers.extend(live.layer(node));
+        open.extend(live.children(node));
+    }
 }
 
 /// What an agent of another process is told.

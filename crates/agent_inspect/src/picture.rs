@@ -120,6 +120,11 @@ impl Picture {
     /// Blacks out what must not be seen, by what was there when it was taken. Of `window`, what
     /// is in others not being in the picture.
     pub fn black_out(&mut self, look: &Look, window: u64, hide: Hide) {
+        if !look.complete {
+            // What is secret may be among what was left out.
+            self.pixels.fill(BLACK);
+            return;
+        }
         let mut inside = std::collections::HashSet::from([window]);
         let nodes: Vec<_> = look
             .nodes
@@ -146,8 +151,8 @@ impl Picture {
                 self.fill(frame, BLACK);
             }
         }
-        for frame in &look.excluded {
-            self.fill(*frame, BLACK);
+        for frame in look.excluded.iter().copied().chain(look.wholly_excluded()) {
+            self.fill(frame, BLACK);
         }
     }
 

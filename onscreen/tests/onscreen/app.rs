@@ -114,9 +114,13 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn open(scale: f64) -> Self {
+        Self::with(scale, &[])
+    }
+
+    pub(crate) fn with(scale: f64, options: &[&str]) -> Self {
         let screen = Screen::open();
         let runtime = folder();
-        let (program, address) = start(ID, scale, &[], &runtime);
+        let (program, address) = start(ID, scale, options, &runtime);
         let place = screen.window(TITLE);
         let expected = [400.0 * scale, 330.0 * scale];
         let size = [f64::from(place.width), f64::from(place.height)];

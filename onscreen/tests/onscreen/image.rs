@@ -11,6 +11,8 @@ pub(crate) const UNTAGGED: Colour = [200, 0, 200];
 pub(crate) const SECRET: Colour = [200, 200, 0];
 pub(crate) const EXCLUDED: Colour = [200, 0, 0];
 pub(crate) const IN_POPUP: Colour = [0, 0, 200];
+/// The ground of a window that is excluded.
+pub(crate) const QUESTION: Colour = [200, 100, 0];
 pub(crate) const GROUND: Colour = [0, 120, 120];
 pub(crate) const BLACK: Colour = [0, 0, 0];
 /// Of what an inspector has drawn over a node.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::{App, click, named, tree},
-    image::{BLACK, EXCLUDED, EXPOSED, GROUND, IN_POPUP, Image, SECRET, UNTAGGED},
+    image::{BLACK, EXCLUDED, EXPOSED, GROUND, IN_POPUP, Image, QUESTION, SECRET, UNTAGGED},
 };
 
 fn screenshot(inspector: &mut Client, mut params: Value) -> Value {
@@ -207,4 +207,53 @@ fn an_app_that_hangs_is_said_to_be_busy_and_answers_again_when_it_goes_on() {
     assert!(named(&tree(&mut inspector), "Save").is_some());
     let picture = Image::of(&screenshot(&mut inspector, json!({})));
     assert!(picture.count(EXPOSED) > MANY);
+}
+
+#[test]
+#[ignore = "needs a display: `cargo xtask test` gives it one"]
+fn rule_8_what_moves_while_a_picture_is_taken_is_black_all_the_same() {
+    for scale in [1.0, 2.0] {
+        let app = App::with(scale, &["--moves"]);
+        let mut inspector = app.client();
+        for _ in 0..40 {
+            let picture = Image::of(&screenshot(&mut inspector, json!({})));
+            assert!(picture.count(EXPOSED) > 0, "something is shown");
+            assert_eq!((picture.count(SECRET), picture.count(EXCLUDED)), (0, 0));
+        }
+        for _ in 0..40 {
+            let picture = Image::of(&screenshot(&mut inspector, json!({"hide": "unexposed"})));
+            for hidden in [UNTAGGED, SECRET, EXCLUDED] {
+                assert_eq!(picture.count(hidden), 0, "{hidden:?}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a display: `cargo xtask test` gives it one"]
+fn rule_11_a_window_that_was_opened_in_what_is_excluded_is_black() {
+    for scale in [1.0, 2.0] {
+        let app = App::open(scale);
+        let (mut inspector, mut agent) = (app.client(), app.client());
+        let nodes = tree(&mut inspector);
+        let [left, top, ..] = app.pixels(&named(&nodes, "More").unwrap());
+        let (x, y) = (left + 40.0 * scale, top - 18.0 * scale);
+        app.screen.point((app.place.x + x, app.place.y + y));
+        app.screen.click();
+        app.counted(&mut agent, "other 1");
+        eventually("the question", || {
+            app.screen.shot(app.place).count(QUESTION) > MANY
+        });
+        for hide in ["secrets", "unexposed"] {
+            let picture = Image::of(&screenshot(&mut inspector, json!({ "hide": hide })));
+            let shown = [EXCLUDED, QUESTION].map(|colour| picture.count(colour));
+            assert_eq!(shown, [0, 0], "{hide}");
+            assert!(picture.count(EXPOSED) > MANY);
+        }
+        let nodes = json!(tree(&mut inspector)).to_string();
+        assert!(
+            !nodes.contains("Question") && !nodes.contains("Yes"),
+            "{nodes}"
+        );
+    }
 }
