@@ -9,8 +9,7 @@ use std::{
 
 use agent_core::{EventVerb, Frame, LiveTree as _};
 use agent_inspect::{
-    Ask, Hide, Inspect, Inspectable, Job, Layer, Look, Looker, No, Picture, Property, Told, answer,
-    find,
+    Ask, Hide, Inspect, Inspectable, Job, Layer, Looker, No, Property, Told, answer, find,
 };
 use egui::{
     Color32, Context, CornerRadius, Id, LayerId, Order, Rect, Stroke, StrokeKind, ViewportId,
@@ -111,6 +110,9 @@ struct Turn {
 /// How many frames in a row take a second pass.
 const MOST_IN_ROW: usize = 2;
 
+/// The same where a host was asked for a picture, and may hand it over frames later.
+const MOST_FOR_A_PICTURE: usize = 6;
+
 /// What is drawn over.
 struct Highlighted {
     viewport: ViewportId,
@@ -137,9 +139,13 @@ impl Inspection {
     /// warns, on the app's own screen in a debug build, where several frames in a row take a second
     /// pass: then one goes by in between.
     pub(crate) fn takes_turn(&mut self, viewport: ViewportId, first: bool) -> bool {
+        let most = match self.taking.may_be_of(viewport) {
+            true => MOST_FOR_A_PICTURE,
+            false => MOST_IN_ROW,
+        };
         let turn = self.turns.entry(viewport).or_default();
         if first {
-            turn.rests = turn.in_row >= MOST_IN_ROW;
+            turn.rests = turn.in_row >= most;
         }
         !turn.rests && self.wants(viewport)
     }
@@ -209,6 +215,9 @@ impl UiState {
         let inspection = &mut self.inspection;
         inspection
             .pictures
+            .retain(|viewport, _| open.contains(viewport));
+        inspection
+            .turns
             .retain(|viewport, _| open.contains(viewport));
         let seen = |viewport| {
             let at = inspection.pictures.get(viewport).map_or(0, |(_, at)| *at);
