@@ -2,7 +2,7 @@
 //! wait for.
 
 use crate::{
-    Options, cases, recipes,
+    Options, cases, onscreen, recipes,
     step::{Ended, Steps},
     test::cargo_test,
     tokens, workspace,
@@ -24,6 +24,7 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
     steps.run("recipe by wgpu, with a bridge to screen readers", || {
         recipes::by_wgpu(&root)
     });
+    steps.run("on a screen, by wgpu", || onscreen::by_wgpu(&root));
     steps.run("tokens, beside a peer", || tokens::count(&root, false));
     steps.finish()
 }

@@ -18,11 +18,16 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
 
 pub(crate) fn add_step(steps: &mut Steps) -> Result<(), String> {
     let root = workspace::root()?;
-    steps.run("on a screen", || test(&root));
+    steps.run("on a screen", || test(&root, &[]));
     Ok(())
 }
 
-fn test(root: &Path) -> Result<Ended, String> {
+/// The same windows drawn by another renderer.
+pub(crate) fn by_wgpu(root: &Path) -> Result<Ended, String> {
+    test(root, &["--features", "wgpu"])
+}
+
+fn test(root: &Path, features: &[&str]) -> Result<Ended, String> {
     if let Err(why) = debian::can_open_windows() {
         return Ok(Ended::Skipped(why));
     }
@@ -30,8 +35,9 @@ fn test(root: &Path) -> Result<Ended, String> {
     let xvfb = Xvfb::start()?;
     let mut test = workspace::cargo(root);
     // One after the other: there is one pointer.
-    test.args(["test", "--locked", "-p", "onscreen", "--", "--ignored"])
-        .arg("--test-threads=1")
+    test.args(["test", "--locked", "-p", "onscreen"])
+        .args(features)
+        .args(["--", "--ignored", "--test-threads=1"])
         .env("ONSCREEN_DISPLAY", xvfb.display())
         .env("ONSCREEN_COMMAND", command);
     xvfb.show(&mut test);
