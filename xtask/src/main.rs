@@ -12,6 +12,7 @@ mod debian;
 mod deps;
 mod docs;
 mod nightly;
+mod onscreen;
 mod picture;
 mod program;
 mod recipes;
@@ -47,6 +48,12 @@ const COMMANDS: &[Command] = &[
         options: &[],
         summary: "Runs each recipe without a display and in a window, and compares what it says",
         run: recipes::run,
+    },
+    Command {
+        name: "onscreen",
+        options: &[],
+        summary: "What shows on a screen alone: pointer, pixels, windows, on a display of its own",
+        run: onscreen::run,
     },
     Command {
         name: "appkit",

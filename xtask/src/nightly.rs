@@ -2,7 +2,7 @@
 //! wait for.
 
 use crate::{
-    Options, cases, recipes,
+    Options, cases, onscreen, recipes,
     step::{Ended, Steps},
     test::cargo_test,
     tokens, workspace,
@@ -13,7 +13,9 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
     let mut steps = Steps::default();
     steps.run("ignored tests", || {
         // Not the documentation's: an example there is ignored because it cannot be run.
-        cargo_test(&root, &["--lib", "--bins", "--tests", "--", "--ignored"])
+        // Nor those that need a display, which every change waits for.
+        let which = ["--lib", "--bins", "--tests", "--exclude", "onscreen"];
+        cargo_test(&root, &[&which[..], &["--", "--ignored"]].concat())
     });
     steps.run("cases, shaken", || {
         cases::run(&["--shake".to_owned(), "20".to_owned()])?;
@@ -22,6 +24,7 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
     steps.run("recipe by wgpu, with a bridge to screen readers", || {
         recipes::by_wgpu(&root)
     });
+    steps.run("on a screen, by wgpu", || onscreen::by_wgpu(&root));
     steps.run("tokens, beside a peer", || tokens::count(&root, false));
     steps.finish()
 }

@@ -13,7 +13,9 @@ const PAGE: &str = "ARCHITECTURE.md";
 const THREATS: &str = "SECURITY.md";
 
 /// The folders with our code.
-const CODE: &[&str] = &["apps", "crates", "backends", "recipes", "bench", "xtask"];
+const CODE: &[&str] = &[
+    "apps", "crates", "backends", "recipes", "bench", "onscreen", "xtask",
+];
 
 /// What a test of a rule is called begins so, with the rule's number after it.
 const PREFIX: &str = "rule_";

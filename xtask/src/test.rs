@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Options, cases, debian, program, recipes,
+    Options, cases, debian, onscreen, program, recipes,
     step::{Ended, Steps},
     workspace,
 };
@@ -20,6 +20,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         Ok(Ended::Passed(String::new()))
     });
     recipes::add_steps(&mut steps)?;
+    onscreen::add_step(&mut steps)?;
     steps.finish()
 }
 

@@ -65,6 +65,11 @@ impl Xvfb {
         Ok(xvfb)
     }
 
+    /// What it is called.
+    pub(crate) fn display(&self) -> &str {
+        &self.display
+    }
+
     /// Lets a program draw there, and in software, so that every machine draws alike.
     pub(crate) fn show(&self, command: &mut Command) {
         command

@@ -1,18 +1,40 @@
 //! `agent-surface inspect`: the developer's view of an app, which is a program of its own: it
 //! brings a toolkit with it, and this command none.
 
-use std::{env, ffi::OsStr, path::PathBuf, process::Command};
+use std::{
+    env,
+    ffi::OsStr,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    os::unix::process::CommandExt as _,
+    path::PathBuf,
+    process::Command,
+    time::Duration,
+};
 
-use crate::apps::Apps;
+use agent_mcp::Running;
+use serde_json::{Value, json};
+
+use crate::{apps::Apps, mcp::MAX_REPLY};
 
 /// What the program is called.
 const PROGRAM: &str = "agent-inspector";
 
-pub(crate) fn run(app: Option<&str>) -> Result<(), String> {
+/// What an app has to say here takes no turn of its user interface.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// On success it does not come back: this process has become the window's, so that what is done
+/// to the one is done to the other.
+pub(crate) fn run(app: Option<&str>, open: bool) -> Result<(), String> {
     let apps = Apps::glance(None)?;
-    // So that a wrong name is told here; the window then finds the app again by its id, also
-    // when it was started anew.
+    // So that a wrong name is told here.
     let app = apps.choose(app)?;
+    let name = apps.name(app);
+    if !is_armed(app).map_err(|why| format!("{name}: {why}"))? {
+        return Err(format!(
+            "{name} has not armed the inspector; its developer does, by arm_inspector() on the \
+             builder of its surface"
+        ));
+    }
     let program = program(
         env::current_exe().ok(),
         env::var_os("PATH").unwrap_or_default().as_os_str(),
@@ -23,14 +45,40 @@ pub(crate) fn run(app: Option<&str>) -> Result<(), String> {
              brings it"
         )
     })?;
-    let status = Command::new(&program)
-        .arg(&app.app)
-        .status()
-        .map_err(|why| format!("could not start {}: {why}", program.display()))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(format!("{PROGRAM} ended with {status}")),
+    let mut window = Command::new(&program);
+    if name == app.app {
+        // The window finds it again by its id, also when it was started anew.
+        window.arg(&app.app);
+    } else {
+        // One of several runs of an app: this one, and no other.
+        window.arg("--at").arg(&app.address);
     }
+    if open {
+        window.arg("--let-agents-in");
+    }
+    let why = window.exec();
+    Err(format!("could not start {}: {why}", program.display()))
+}
+
+/// Whether an app knows the inspector's methods. The gate, and so its user, isn't asked: the form
+/// of a request is looked at before, and this one has none.
+fn is_armed(app: &Running) -> Result<bool, String> {
+    let mut stream = app
+        .connect()
+        .map_err(|why| format!("could not connect: {why}"))?;
+    let io = |why: std::io::Error| format!("could not ask: {why}");
+    stream.set_read_timeout(Some(PATIENCE)).map_err(io)?;
+    stream.set_write_timeout(Some(PATIENCE)).map_err(io)?;
+    let ask = json!({"jsonrpc": "2.0", "id": 0, "method": "inspector.node", "params": {}});
+    stream
+        .write_all(format!("{ask}\n").as_bytes())
+        .map_err(io)?;
+    let mut reply = Vec::new();
+    let mut lines = BufReader::new(stream).take(MAX_REPLY as u64);
+    lines.read_until(b'\n', &mut reply).map_err(io)?;
+    let reply: Value =
+        serde_json::from_slice(&reply).map_err(|_| "it answered with no reply".to_owned())?;
+    Ok(reply["error"]["data"]["reason"] != "method_not_found")
 }
 
 /// Beside this program, else in `PATH`.

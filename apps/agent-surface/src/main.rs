@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Command::Apps => apps::list(),
         Command::Consent { app, revoke } => consent::run(app.as_deref(), revoke.as_ref()),
         Command::Describe { app } => describe::run(app.as_deref()),
-        Command::Inspect { app } => inspect::run(app.as_deref()),
+        Command::Inspect { app, open } => inspect::run(app.as_deref(), open),
         Command::Mcp { app, read_only } => mcp::run(app, read_only),
     };
     match done {

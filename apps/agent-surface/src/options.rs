@@ -11,6 +11,7 @@ usage: agent-surface <command>
     --revoke RULE                 forgets that answer, by the beginning of what stands before it
     --revoke-all                  forgets them all, of APP if that is given
   inspect [APP]                   opens the developer's view of an app that armed it
+    --let-agents-in               agents may operate that window
   mcp [--app APP] [--read-only]   an MCP server on standard input and output, for that app or
                                   for all that run; MCP clients start it
   help, version                   this, and which version it is
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     },
     Inspect {
         app: Option<String>,
+        open: bool,
     },
     Mcp {
         app: Option<String>,
@@ -64,7 +66,10 @@ fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
                 revoke: None,
             },
             "describe" => Command::Describe { app: None },
-            "inspect" => Command::Inspect { app: None },
+            "inspect" => Command::Inspect {
+                app: None,
+                open: false,
+            },
             "mcp" => Command::Mcp {
                 app: None,
                 read_only: false,
@@ -78,7 +83,9 @@ fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
             (_, Arg::Long("help") | Arg::Short('h')) => return Ok(Command::Help),
             (
                 Command::Describe { app: app @ None }
-                | Command::Inspect { app: app @ None }
+                | Command::Inspect {
+                    app: app @ None, ..
+                }
                 | Command::Consent {
                     app: app @ None, ..
                 },
@@ -107,6 +114,7 @@ fn parse(mut parser: Parser) -> Result<Command, lexopt::Error> {
                 *app = Some(parser.value()?.string()?);
             }
             (Command::Mcp { read_only, .. }, Arg::Long("read-only")) => *read_only = true,
+            (Command::Inspect { open, .. }, Arg::Long("let-agents-in")) => *open = true,
             (_, odd) => return Err(odd.unexpected()),
         }
     }
@@ -148,12 +156,15 @@ mod tests {
         );
         check("consent --revoke-all --revoke 3fa9", None);
         check("consent --revoke", None);
-        check("inspect", Some(Command::Inspect { app: None }));
+        let inspect = |app, open| Some(Command::Inspect { app, open });
+        check("inspect", inspect(None, false));
+        check("inspect org.example.a", inspect(app(), false));
         check(
-            "inspect org.example.a",
-            Some(Command::Inspect { app: app() }),
+            "inspect --let-agents-in org.example.a",
+            inspect(app(), true),
         );
         check("inspect a b", None);
+        check("describe --let-agents-in", None);
         check(
             "mcp",
             Some(Command::Mcp {

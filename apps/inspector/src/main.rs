@@ -34,9 +34,20 @@ fn main() -> ExitCode {
     match run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("agent-inspector: {why}");
+            eprintln!("agent-inspector: {}", no_window(&why));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Why there is no window, in words for whoever started this.
+fn no_window(why: &eframe::Error) -> String {
+    match why {
+        eframe::Error::WinitEventLoop(why) => format!(
+            "there is no display that a window could be opened on; DISPLAY names one that runs \
+             ({why})"
+        ),
+        why => why.to_string(),
     }
 }
 

@@ -3,24 +3,26 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, Weak, atomic::Ordering},
-    time::{Duration, Instant},
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
 };
 
 use agent_core::{EventVerb, Frame, LiveTree as _};
 use agent_inspect::{
-    Ask, Hide, Inspect, Inspectable, Job, Look, Looker, No, Picture, Property, Told, answer, find,
+    Ask, Hide, Inspect, Inspectable, Job, Layer, Looker, No, Property, Told, answer, find,
 };
 use egui::{
-    Color32, ColorImage, Context, CornerRadius, Id, LayerId, Order, Rect, ScreenshotCallback,
-    Stroke, StrokeKind, ViewportCommand, ViewportId, accesskit as ak,
+    Color32, Context, CornerRadius, Id, LayerId, Order, Rect, Stroke, StrokeKind, ViewportId,
+    accesskit as ak,
 };
 
 use crate::{
     backend::{EguiBackend, wake},
+    pass::Pass,
     properties,
     scene::{Key, Scene, SceneNode},
-    state::{Shared, UiState, lock},
+    screenshot::Pictures,
+    state::{Record, Shared, UiState, lock},
 };
 
 /// What a context's windows are inspected by, for `agent_surface`. On the UI thread, outside a
@@ -52,52 +54,105 @@ pub(crate) struct Inspection {
     /// What waits for a look that is newer than `since`.
     jobs: Vec<Job>,
     since: u64,
-    in_row: usize,
-    rests: bool,
+    turns: HashMap<ViewportId, Turn>,
     looker: Looker<Key>,
     /// The keys of what has no tag, by window and widget: the same from look to look.
     keys: HashMap<(ViewportId, ak::NodeId), Key>,
     met: HashSet<(ViewportId, ak::NodeId)>,
-    pictures: HashMap<ViewportId, (Vec<SceneNode>, u64)>,
+    pictures: HashMap<ViewportId, (Whole, u64)>,
     highlighted: Option<Highlighted>,
     /// Pictures that are being taken: each look goes to them, too.
-    taking: Vec<Weak<Mutex<Taking>>>,
+    taking: Pictures,
+}
+
+/// The whole of one window.
+pub(crate) struct Whole {
+    nodes: Vec<SceneNode>,
+    layers: Vec<Frame>,
+    /// Which of these each node is in, if any.
+    layer_of: HashMap<Key, usize>,
+}
+
+impl Whole {
+    /// What a pass drew, these being its nodes.
+    pub(crate) fn new(nodes: Vec<SceneNode>, pass: &Pass) -> Self {
+        Self {
+            layers: pass.layers.frames().collect(),
+            layer_of: pass.layers.of(&nodes, &pass.records),
+            nodes,
+        }
+    }
+
+    /// It alone.
+    fn scene(&self, root: SceneNode) -> Scene {
+        let window = root.key;
+        let frames = self.layers.iter();
+        let layers = frames.map(|frame| Layer {
+            window,
+            frame: *frame,
+        });
+        let nodes = [root].into_iter().chain(self.nodes.iter().cloned());
+        Scene::new(nodes.collect()).with_layers(layers.collect(), self.layer_of.clone())
+    }
+}
+
+/// Whose turn it is in a window.
+#[derive(Default)]
+struct Turn {
+    /// How many frames took a second pass, one after the other, up to this one.
+    in_row: usize,
+    /// This one took one.
+    again: bool,
+    /// This one is not looked at.
+    rests: bool,
 }
 
 /// How many frames in a row take a second pass.
 const MOST_IN_ROW: usize = 2;
 
+/// The same where a host was asked for a picture, and may hand it over frames later.
+const MOST_FOR_A_PICTURE: usize = 6;
+
 /// What is drawn over.
 struct Highlighted {
     viewport: ViewportId,
-    widget: Option<Id>,
-    rect: Rect,
+    what: Over,
+}
+
+/// How it is found again in each pass: it may move, or be there no more.
+enum Over {
+    Window,
+    Tag(Key),
+    Widget(Id),
 }
 
 impl Inspection {
     /// Whether this window is to be looked at.
     pub(crate) fn wants(&self, viewport: ViewportId) -> bool {
-        let waits = !self.jobs.is_empty() || !self.taking.is_empty();
         let seen = self.pictures.get(&viewport).map_or(0, |(_, at)| *at);
-        waits && seen <= self.since
+        let waits = !self.jobs.is_empty() && seen <= self.since;
+        // Of which frame a picture is taken is not known.
+        waits || self.taking.may_be_of(viewport)
     }
 
-    /// Whether this window is looked at in the pass that begins, the `first` of its frame. egui warns, on the app's own
-    /// screen in a debug build, where several frames in a row take a second pass: then one goes
-    /// by in between.
+    /// Whether this window is looked at in the pass that begins, the `first` of its frame. egui
+    /// warns, on the app's own screen in a debug build, where several frames in a row take a second
+    /// pass: then one goes by in between.
     pub(crate) fn takes_turn(&mut self, viewport: ViewportId, first: bool) -> bool {
+        let most = match self.taking.may_be_of(viewport) {
+            true => MOST_FOR_A_PICTURE,
+            false => MOST_IN_ROW,
+        };
+        let turn = self.turns.entry(viewport).or_default();
         if first {
-            self.rests = self.in_row >= MOST_IN_ROW;
-            if self.rests {
-                self.in_row = 0;
-            }
+            turn.rests = turn.in_row >= most;
         }
-        !self.rests && self.wants(viewport)
+        !turn.rests && self.wants(viewport)
     }
 
-    /// Whether a second pass was asked for, in a pass that looks.
-    pub(crate) fn asked_again(&mut self, again: bool) {
-        self.in_row += usize::from(again);
+    /// A second pass was asked for, in a pass that looks.
+    pub(crate) fn asked_again(&mut self, viewport: ViewportId) {
+        self.turns.entry(viewport).or_default().again = true;
     }
 
     /// Whether something waits.
@@ -146,14 +201,23 @@ impl UiState {
         }
     }
 
+    /// What a pass drew, where the picture that is being taken may be of it.
+    pub(crate) fn for_pictures(&mut self, viewport: ViewportId, all: &Whole) -> Option<Scene> {
+        let is_taken = self.inspection.taking.may_be_of(viewport);
+        is_taken.then(|| all.scene(self.viewport(viewport).root()))
+    }
+
     /// A window was looked at: when all have been, what waits is answered.
-    pub(crate) fn inspected(&mut self, ctx: &Context, viewport: ViewportId, all: Vec<SceneNode>) {
+    pub(crate) fn inspected(&mut self, ctx: &Context, viewport: ViewportId, all: Whole) {
         let now = self.tick();
         self.inspection.pictures.insert(viewport, (all, now));
         let open: Vec<ViewportId> = self.viewports.iter().map(|viewport| viewport.id).collect();
         let inspection = &mut self.inspection;
         inspection
             .pictures
+            .retain(|viewport, _| open.contains(viewport));
+        inspection
+            .turns
             .retain(|viewport, _| open.contains(viewport));
         let seen = |viewport| {
             let at = inspection.pictures.get(viewport).map_or(0, |(_, at)| *at);
@@ -163,13 +227,21 @@ impl UiState {
             return;
         }
         let mut nodes = Vec::new();
+        let mut layers = Vec::new();
+        let mut layer_of = HashMap::new();
         for viewport in &self.viewports {
             nodes.push(viewport.root());
-            if let Some((picture, _)) = self.inspection.pictures.remove(&viewport.id) {
-                nodes.extend(picture);
+            if let Some((whole, _)) = self.inspection.pictures.remove(&viewport.id) {
+                nodes.extend(whole.nodes);
+                let below = layers.len();
+                let of = whole.layer_of.into_iter();
+                layer_of.extend(of.map(|(node, layer)| (node, below + layer)));
+                let window = viewport.root_key;
+                let frames = whole.layers.into_iter();
+                layers.extend(frames.map(|frame| Layer { window, frame }));
             }
         }
-        let scene = Scene::new(nodes);
+        let scene = Scene::new(nodes).with_layers(layers, layer_of);
         let met = std::mem::take(&mut self.inspection.met);
         self.inspection
             .keys
@@ -178,21 +250,6 @@ impl UiState {
     }
 
     fn serve_inspections(&mut self, ctx: &Context, scene: &Scene) {
-        let mut taking = std::mem::take(&mut self.inspection.taking);
-        let mut look = None;
-        let now = Instant::now();
-        taking.retain(|taking| {
-            let Some(taking) = taking.upgrade() else {
-                return false;
-            };
-            let look = look.get_or_insert_with(|| Looker::default().look(scene));
-            lock(&taking).goes_on(look, now)
-        });
-        if !taking.is_empty() {
-            // A host draws a frame or two before it takes one.
-            self.inspection.since = self.tick();
-        }
-        self.inspection.taking = taking;
         for job in std::mem::take(&mut self.inspection.jobs) {
             let Some(job) = job.enter(Instant::now()) else {
                 continue;
@@ -207,7 +264,7 @@ impl UiState {
                     ctx.request_repaint();
                     job.answer(told);
                 }
-                Ask::Screenshot { node, hide } => self.take(ctx, scene, node, hide, job),
+                Ask::Screenshot { node, hide } => self.take(scene, node, hide, job),
                 _ => {
                     let told = Told::Picked(self.pick(ctx, scene));
                     job.answer(Ok(told));
@@ -220,36 +277,29 @@ impl UiState {
         self.inspection.highlighted = match node {
             None => None,
             Some(node) => {
-                let (viewport, frame) = self.place(scene, node)?;
-                let corner = |x: f64, y: f64| egui::pos2(x as f32, y as f32);
-                let rect = match frame {
-                    Some(at) => Rect::from_two_pos(
-                        corner(at.x, at.y),
-                        corner(at.x + at.width, at.y + at.height),
-                    ),
-                    None => Rect::EVERYTHING,
+                let viewport = self.place(scene, node)?;
+                let frame = scene.frame(node);
+                let of_node = scene.get(node);
+                let drawn = of_node.and_then(|it| widget(ctx, viewport, it.widget?));
+                let what = match (of_node, drawn) {
+                    (Some(it), _) if it.tag.is_some() && frame.is_some() => Over::Tag(node),
+                    (_, Some(drawn)) => Over::Widget(drawn),
+                    _ => Over::Window,
                 };
-                Some(Highlighted {
-                    viewport,
-                    widget: scene
-                        .get(node)
-                        .and_then(|node| widget(ctx, viewport, node.widget?)),
-                    rect,
-                })
+                Some(Highlighted { viewport, what })
             }
         };
         Ok(Told::Highlighted)
     }
 
-    /// The window of a node that an inspector may look at, and where in it that is.
-    fn place(&self, scene: &Scene, node: Key) -> Result<(ViewportId, Option<Frame>), No> {
+    /// The window of a node that an inspector may look at.
+    fn place(&self, scene: &Scene, node: Key) -> Result<ViewportId, No> {
         let node = find(scene, node)?;
         let standing = agent_core::Standings::new(scene).of(node);
         let standing = standing.ok_or(No::NotFound)?;
         let mut viewports = self.viewports.iter();
         let viewport = viewports.find(|viewport| viewport.root_key == standing.window);
-        let viewport = viewport.ok_or(No::NotFound)?.id;
-        Ok((viewport, scene.frame(node)))
+        Ok(viewport.ok_or(No::NotFound)?.id)
     }
 
     /// The node under the pointer: the topmost widget that there is a node for, if that is not
@@ -262,7 +312,10 @@ impl UiState {
         self.viewports.iter().find_map(|viewport| {
             let hits: Vec<Id> = ctx.viewport_for(viewport.id, |viewport| {
                 viewport.input.pointer.hover_pos()?;
-                let hits = viewport.hits.contains_pointer.iter().rev();
+                // At its edge egui counts what a popup covers among what is hit.
+                let hits = &viewport.hits.contains_pointer;
+                let layer = hits.last()?.layer_id;
+                let hits = hits.iter().rev().filter(|hit| hit.layer_id == layer);
                 Some(hits.map(|widget| widget.id).collect())
             })?;
             let node = hits
@@ -272,55 +325,69 @@ impl UiState {
         })
     }
 
-    /// Has a picture taken of one of the next frames: the app draws them, so what they show is
-    /// looked at in this frame and in each of them.
-    fn take(&mut self, ctx: &Context, scene: &Scene, node: Option<u64>, hide: Hide, job: Job) {
-        let place = match node {
+    /// Has a picture taken of one of the next frames.
+    fn take(&mut self, scene: &Scene, node: Option<u64>, hide: Hide, job: Job) {
+        let viewport = match node {
             Some(node) => self.place(scene, node),
             None => match self.viewports.first() {
-                Some(viewport) => Ok((viewport.id, None)),
+                Some(viewport) => Ok(viewport.id),
                 None => Err(No::NotFound),
             },
         };
-        let (viewport, frame) = match place {
-            Ok(place) => place,
+        let viewport = match viewport {
+            Ok(viewport) => viewport,
             Err(no) => return job.answer(Err(no)),
         };
-        let window = self
-            .viewports
-            .iter()
-            .find(|known| known.id == viewport)
-            .map_or(0, |known| known.root_key);
-        let taking = Arc::new(Mutex::new(Taking {
-            job: Some(job),
-            looks: vec![Looker::default().look(scene)],
-            window,
-            frame,
-            hide,
-            scale: f64::from(ctx.pixels_per_point()),
-            until: Instant::now() + AT_MOST,
-        }));
-        self.inspection.taking.push(Arc::downgrade(&taking));
-        self.inspection.since = self.tick();
-        let take = ScreenshotCallback::new(move |image| lock(&taking).finish(&image));
-        ctx.send_viewport_cmd_to(viewport, ViewportCommand::Screenshot(take));
+        let window = self.viewport(viewport).root_key;
+        let taking = &mut self.inspection.taking;
+        taking.take((viewport, window), node, hide, job);
+    }
+
+    /// A frame of a window is over, of which this is the whole, if that was looked at.
+    pub(crate) fn inspected_frame_over(
+        &mut self,
+        ctx: &Context,
+        viewport: ViewportId,
+        seen: Option<&Scene>,
+    ) {
+        let turn = self.inspection.turns.entry(viewport).or_default();
+        turn.in_row = match std::mem::take(&mut turn.again) {
+            true => turn.in_row + 1,
+            false => 0,
+        };
+        // The next ones will be looked at, then.
+        let rested = turn.in_row == 0;
+        self.inspection
+            .taking
+            .frame_over(ctx, viewport, seen, rested);
     }
 
     /// Draws over what an inspector points at: on a layer of its own, that no area knows of and
     /// nothing can hit.
-    pub(crate) fn draw_over(&self, ctx: &Context, viewport: ViewportId) {
-        let Some(highlighted) = &self.inspection.highlighted else {
+    pub(crate) fn draw_over(&self, ctx: &Context, viewport: ViewportId, records: &[Record]) {
+        let Some(Highlighted { what, .. }) = &self
+            .inspection
+            .highlighted
+            .as_ref()
+            .filter(|it| it.viewport == viewport)
+        else {
             return;
         };
-        if highlighted.viewport != viewport {
-            return;
-        }
-        let now = highlighted.widget.and_then(|id| {
-            ctx.viewport(|viewport| viewport.this_pass.widgets.get(id).map(|it| it.rect))
-        });
+        let rect = match what {
+            Over::Window => Some(Rect::EVERYTHING),
+            Over::Tag(key) => {
+                let mut drawn = records.iter().filter(|it| it.key == *key && it.onscreen);
+                drawn.next().map(|record| record.rect)
+            }
+            Over::Widget(id) => ctx.viewport(|viewport| {
+                let drawn = viewport.this_pass.widgets.get(*id);
+                let drawn = drawn.filter(|it| it.interact_rect.is_positive());
+                drawn.map(|it| it.rect)
+            }),
+        };
+        let Some(rect) = rect else { return };
         let layer = LayerId::new(Order::Debug, Id::unique("agent inspector"));
         let painter = ctx.layer_painter(layer);
-        let rect = now.unwrap_or(highlighted.rect);
         let rect = rect.intersect(painter.clip_rect());
         let colour = Color32::from_rgb(0xE8, 0x6A, 0x17);
         painter.rect(
@@ -342,61 +409,6 @@ fn widget(ctx: &Context, viewport: ViewportId, node: ak::NodeId) -> Option<Id> {
     })
 }
 
-/// A picture that is being taken. If it is dropped before, nothing is drawn anywhere.
-struct Taking {
-    job: Option<Job>,
-    looks: Vec<Look>,
-    window: Key,
-    frame: Option<Frame>,
-    hide: Hide,
-    scale: f64,
-    /// How long frames are drawn for it.
-    until: Instant,
-}
-
-/// How long frames are drawn for a picture: a window that is hidden is not drawn on any screen.
-const AT_MOST: Duration = Duration::from_secs(2);
-
-impl Taking {
-    /// Takes in how it looks now. Answers whether it still waits.
-    fn goes_on(&mut self, look: &Look, now: Instant) -> bool {
-        if self.looks.last() != Some(look) {
-            self.looks.push(look.clone());
-        }
-        self.job.is_some() && now < self.until
-    }
-
-    fn finish(&mut self, image: &ColorImage) {
-        let Some(job) = self.job.take() else {
-            return;
-        };
-        let mut picture = Picture {
-            width: image.width(),
-            height: image.height(),
-            pixels: image.pixels.iter().map(|pixel| pixel.to_array()).collect(),
-            scale: self.scale,
-            from: (0.0, 0.0),
-        };
-        for look in &self.looks {
-            picture.black_out(look, self.window, self.hide);
-        }
-        let picture = match self.frame {
-            Some(frame) => picture.crop(frame),
-            None => picture,
-        };
-        job.answer(Ok(Told::Picture(picture)));
-    }
-}
-
-impl Drop for Taking {
-    fn drop(&mut self) {
-        if let Some(job) = self.job.take() {
-            let why = "it is drawn nowhere, or its host takes no pictures";
-            job.answer(Err(No::Unsupported(why)));
-        }
-    }
-}
-
 impl Inspect for Scene {
     fn handle(&self, node: Key) -> u64 {
         node
@@ -410,5 +422,13 @@ impl Inspect for Scene {
         self.get(node)
             .map(|node| properties::of(node, secret))
             .unwrap_or_default()
+    }
+
+    fn layers(&self) -> Vec<Layer> {
+        self.layers().to_vec()
+    }
+
+    fn layer(&self, node: Key) -> Option<usize> {
+        self.layer_of(node)
     }
 }

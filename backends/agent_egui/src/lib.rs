@@ -6,6 +6,8 @@ mod backend;
 mod ids;
 #[cfg(feature = "inspector")]
 mod inspect;
+#[cfg(feature = "inspector")]
+mod layers;
 mod looked;
 mod pass;
 mod person;
@@ -14,6 +16,8 @@ mod plugin;
 #[cfg(feature = "inspector")]
 mod properties;
 mod scene;
+#[cfg(feature = "inspector")]
+mod screenshot;
 mod state;
 mod tagging;
 mod windowless;

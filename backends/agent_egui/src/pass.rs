@@ -55,6 +55,9 @@ pub(crate) struct Pass {
     /// Whether an inspector is.
     #[cfg(feature = "inspector")]
     pub(crate) inspects: bool,
+    /// What lies over what, for that one.
+    #[cfg(feature = "inspector")]
+    pub(crate) layers: crate::layers::Layers,
     /// Whether its picture is what came of an action.
     pub(crate) settled: bool,
 }
@@ -119,6 +122,8 @@ impl Pass {
             whole: false,
             #[cfg(feature = "inspector")]
             inspects: false,
+            #[cfg(feature = "inspector")]
+            layers: Default::default(),
             settled: true,
         }
     }

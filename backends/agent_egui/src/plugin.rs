@@ -8,6 +8,8 @@ use std::{
 
 use egui::{Context, Event, FullOutput, Plugin, RawInput, Ui};
 
+#[cfg(feature = "inspector")]
+use crate::{inspect::Whole, layers::Layers};
 use crate::{
     pass::{self, Pass},
     picture::picture,
@@ -118,9 +120,13 @@ impl Plugin for AgentPlugin {
         let ctx = ui.ctx().clone();
         let again = pass::current(&ctx, |pass| {
             #[cfg(feature = "inspector")]
-            lock(&pass.shared.ui).draw_over(&ctx, pass.viewport);
+            lock(&pass.shared.ui).draw_over(&ctx, pass.viewport, &pass.records);
             if !pass.recording {
                 return false;
+            }
+            #[cfg(feature = "inspector")]
+            if pass.inspects {
+                pass.layers = Layers::now(&ctx);
             }
             let has_tree = ctx.viewport(|viewport| viewport.this_pass.accesskit_state.is_some());
             let layers = ctx.memory(|memory| {
@@ -133,7 +139,9 @@ impl Plugin for AgentPlugin {
             #[cfg(feature = "inspector")]
             let again = again || pass.inspects && !has_tree;
             #[cfg(feature = "inspector")]
-            state.inspection.asked_again(pass.inspects && !has_tree);
+            if pass.inspects && !has_tree {
+                state.inspection.asked_again(pass.viewport);
+            }
             again
         });
         if again == Some(true) {
@@ -183,6 +191,9 @@ impl Plugin for AgentPlugin {
             state.viewport(id).probe = None;
         }
         let frame_over = !again;
+        // The whole of it, where a picture is being taken.
+        #[cfg(feature = "inspector")]
+        let mut whole = None;
         if !open.is_empty() {
             state
                 .viewports
@@ -207,12 +218,14 @@ impl Plugin for AgentPlugin {
                     viewport.seen = true;
                 }
                 #[cfg(feature = "inspector")]
-                let all = pass
-                    .inspects
-                    .then(|| picture(&mut state, &viewport, &pass, update, true));
+                let all = pass.inspects.then(|| {
+                    let all = picture(&mut state, &viewport, &pass, update, true);
+                    Whole::new(all, &pass)
+                });
                 state.viewports.insert(at, viewport);
                 #[cfg(feature = "inspector")]
                 if let Some(all) = all {
+                    whole = state.for_pictures(id, &all);
                     state.inspected(ctx, id, all);
                 }
             }
@@ -223,6 +236,8 @@ impl Plugin for AgentPlugin {
             state.next_work(&shared.inbox);
         }
         if frame_over {
+            #[cfg(feature = "inspector")]
+            state.inspected_frame_over(ctx, id, whole.as_ref());
             state.frame_over(id);
         }
         state.sweep();

@@ -44,6 +44,11 @@ pub(crate) struct Scene {
     ids: HashMap<Arc<str>, Vec<Key>>,
     /// A list, and the key of a row that it has though it isn't drawn.
     row: Option<(Key, String)>,
+    /// What is drawn over the rest, and which of these a node is in.
+    #[cfg(feature = "inspector")]
+    layers: Vec<agent_inspect::Layer>,
+    #[cfg(feature = "inspector")]
+    layer_of: HashMap<Key, usize>,
 }
 
 impl Scene {
@@ -92,6 +97,30 @@ impl Scene {
     /// Says of a list that it has a row of this key.
     pub(crate) fn know_row(&mut self, list: Key, key: &str) {
         self.row = Some((list, key.to_owned()));
+    }
+
+    /// The same, of which it is known what lies over what.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn with_layers(
+        self,
+        layers: Vec<agent_inspect::Layer>,
+        layer_of: HashMap<Key, usize>,
+    ) -> Self {
+        Self {
+            layers,
+            layer_of,
+            ..self
+        }
+    }
+
+    #[cfg(feature = "inspector")]
+    pub(crate) fn layers(&self) -> &[agent_inspect::Layer] {
+        &self.layers
+    }
+
+    #[cfg(feature = "inspector")]
+    pub(crate) fn layer_of(&self, node: Key) -> Option<usize> {
+        self.layer_of.get(&node).copied()
     }
 
     /// Every node.

@@ -1,6 +1,12 @@
 //! Onto the UI thread and back, apart from the jobs of agents.
 
-use std::time::Instant;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
 
 use agent_core::{AuthGate, Decision, Request};
 
@@ -91,6 +97,8 @@ pub struct Job {
     request: Request,
     gate: AuthGate,
     deadline: Instant,
+    /// Set when nobody waits for it any more.
+    over: Option<Arc<AtomicBool>>,
     reply: ReplyTo,
 }
 
@@ -109,8 +117,16 @@ impl Job {
             request,
             gate,
             deadline,
+            over: None,
             reply: ReplyTo(Some(Box::new(deliver))),
         }
+    }
+
+    /// The same, which doesn't begin any more once `over` is set.
+    #[must_use]
+    pub fn unless(mut self, over: Arc<AtomicBool>) -> Self {
+        self.over = Some(over);
+        self
     }
 
     /// Begins it, on the UI thread: not if it is late (whoever asked has been told by then), and
@@ -126,7 +142,8 @@ impl Job {
 
     /// Gives it back, unless nobody waits for it any more.
     pub fn unless_late(mut self, now: Instant) -> Option<Self> {
-        if now < self.deadline {
+        let over = |over: &Arc<AtomicBool>| over.load(Ordering::Acquire);
+        if now < self.deadline && !self.over.as_ref().is_some_and(over) {
             return Some(self);
         }
         self.reply.0 = None;

@@ -10,7 +10,7 @@ mod view;
 
 pub use job::{Ask, Inspectable, Job, No, Told};
 pub use lint::{Finding, Lint, lint};
-pub use look::{Inspect, Look, Looker, MAX_NODES, Node, answer, find};
+pub use look::{Inspect, Layer, Look, Looker, MAX_NODES, Node, answer, find};
 pub use picture::{Hide, Picture, Pixel};
 pub use property::{Property, Value};
 pub use view::{AgentView, Exposure, IdSource, Verdict, view};

@@ -1,6 +1,9 @@
 //! The whole tree as one look found it, for a developer: everything but what is excluded.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use agent_core::{
     Changes, Event, EventVerb, Frame, LiveTree, Marks, Role, Standings, States, Surface, Tag,
@@ -26,6 +29,24 @@ pub trait Inspect: LiveTree {
     /// Every property that the toolkit can tell, under its own names. `secret`: the node's text
     /// is not to be read; whatever could hold it is [withheld](crate::Value::Withheld).
     fn properties(&self, node: Self::Key, secret: bool) -> Vec<Property>;
+    /// What is drawn over the rest of its window, from the lowest to the uppermost; none, in a
+    /// toolkit whose tree is drawn in its own order.
+    fn layers(&self) -> Vec<Layer> {
+        Vec::new()
+    }
+    /// Which of these a node is in; `None`: it is in none, and lies below all of them.
+    fn layer(&self, _node: Self::Key) -> Option<usize> {
+        None
+    }
+}
+
+/// A part of a window that is drawn over what is not in it: a popup, a floating window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layer {
+    /// The handle of the window.
+    pub window: u64,
+    /// Where it is.
+    pub frame: Frame,
 }
 
 /// One node as a developer sees it.
@@ -63,6 +84,8 @@ pub struct Node {
     pub marks: Marks,
     /// Where it is.
     pub frame: Option<Frame>,
+    /// Which of the look's layers it is in; `None`: it lies below all of them.
+    pub layer: Option<usize>,
 }
 
 impl Node {
@@ -88,6 +111,23 @@ pub struct Look {
     pub events: Vec<Event>,
     /// Where the excluded parts are: nothing else of them is told, and no picture shows them.
     pub excluded: Vec<Frame>,
+    /// What is drawn over the rest of its window, from the lowest to the uppermost.
+    pub layers: Vec<Layer>,
+    /// Which of these have something excluded in them.
+    pub excluded_layers: BTreeSet<usize>,
+}
+
+impl Look {
+    /// The layers in which nothing is but what is excluded, their edges and grounds included.
+    pub(crate) fn wholly_excluded(&self) -> impl Iterator<Item = Frame> {
+        let others: BTreeSet<usize> = self.nodes.iter().filter_map(|node| node.layer).collect();
+        let layers = self.excluded_layers.difference(&others).copied();
+        let frames: Vec<Frame> = layers
+            .filter_map(|layer| self.layers.get(layer))
+            .map(|layer| layer.frame)
+            .collect();
+        frames.into_iter()
+    }
 }
 
 /// Looks again and again, and tells what happened between. It has a [`Surface`] of its own, so
@@ -168,6 +208,7 @@ fn everything<L: Inspect>(live: &L) -> Look {
     let mut standings = Standings::new(live);
     let mut look = Look {
         complete: true,
+        layers: live.layers(),
         ..Look::default()
     };
     let mut claims: HashMap<(L::Key, Arc<str>), usize> = HashMap::new();
@@ -213,6 +254,7 @@ fn everything<L: Inspect>(live: &L) -> Look {
             ceiling: standing.ceiling,
             marks: standing.marks,
             frame: live.frame(node),
+            layer: live.layer(node),
         });
         push(
             live,
@@ -247,7 +289,7 @@ fn push<L: Inspect>(
     let mut index = 0;
     for node in siblings {
         match standings.of(node) {
-            Some(standing) if standing.is_excluded() => look.excluded.extend(live.frame(node)),
+            Some(standing) if standing.is_excluded() => exclude(live, node, look),
             Some(_) => {
                 open.push((node, parent, index));
                 index += 1;
@@ -256,6 +298,16 @@ fn push<L: Inspect>(
         }
     }
     open[from..].reverse();
+}
+
+/// Where something excluded is, and all that is in it: that may lie elsewhere, as a popup does.
+fn exclude<L: Inspect>(live: &L, node: L::Key, look: &mut Look) {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        look.excluded.extend(live.frame(node));
+        look.excluded_layers.extend(live.layer(node));
+        open.extend(live.children(node));
+    }
 }
 
 /// What an agent of another process is told.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use agent_core::Frame;
 
-use crate::look::Look;
+use crate::look::{Look, Node};
 
 /// Red, green, blue, opaque.
 pub type Pixel = [u8; 4];
@@ -120,6 +120,11 @@ impl Picture {
     /// Blacks out what must not be seen, by what was there when it was taken. Of `window`, what
     /// is in others not being in the picture.
     pub fn black_out(&mut self, look: &Look, window: u64, hide: Hide) {
+        if !look.complete {
+            // What is secret may be among what was left out.
+            self.pixels.fill(BLACK);
+            return;
+        }
         let mut inside = std::collections::HashSet::from([window]);
         let nodes: Vec<_> = look
             .nodes
@@ -132,14 +137,12 @@ impl Picture {
         if hide == Hide::Unexposed {
             let whole = self.clone();
             self.pixels.fill(BLACK);
-            // From the outside in: an exposed group shows, and what is in it and not exposed
-            // doesn't.
-            for node in &nodes {
-                let Some(frame) = node.frame else { continue };
-                if node.is_shown() {
-                    self.copy(&whole, frame);
-                } else {
-                    self.fill(frame, BLACK);
+            self.show_exposed(&whole, &nodes, None);
+            // A popup hides what is exposed below it, be anything in it exposed or not.
+            for (at, layer) in look.layers.iter().enumerate() {
+                if layer.window == window {
+                    self.fill(layer.frame, BLACK);
+                    self.show_exposed(&whole, &nodes, Some(at));
                 }
             }
         }
@@ -148,8 +151,21 @@ impl Picture {
                 self.fill(frame, BLACK);
             }
         }
-        for frame in &look.excluded {
-            self.fill(*frame, BLACK);
+        for frame in look.excluded.iter().copied().chain(look.wholly_excluded()) {
+            self.fill(frame, BLACK);
+        }
+    }
+
+    /// What of a layer is exposed, from the outside in: an exposed group shows, and what is in it
+    /// and not exposed doesn't.
+    fn show_exposed(&mut self, whole: &Self, nodes: &[&Node], layer: Option<usize>) {
+        for node in nodes.iter().filter(|node| node.layer == layer) {
+            let Some(frame) = node.frame else { continue };
+            if node.is_shown() {
+                self.copy(whole, frame);
+            } else {
+                self.fill(frame, BLACK);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 
 use agent_core::{Frame, LiveTree as _, Tag};
 use agent_headless::{Kind, Node, Tree, Widget};
-use agent_inspect::{Hide, Look, Looker, Picture};
+use agent_inspect::{Hide, Layer, Look, Looker, Picture};
 
 const WHITE: [u8; 4] = [255; 4];
 const BLACK: [u8; 4] = [0, 0, 0, 255];
@@ -65,7 +65,7 @@ fn rule_11_what_is_excluded_or_secret_is_black() {
         assert_eq!(shown(Hide::Secrets), [true, true, false, false]);
         assert_eq!(shown(Hide::Unexposed), [true, false, false, false]);
         // Nothing is told of what is excluded, but for where it is.
-        assert_eq!(look.excluded, [frames[3]]);
+        assert_eq!(look.excluded[0], frames[3]);
         assert!(look.nodes.iter().all(|node| node.name != "Allow"));
     }
 }
@@ -90,4 +90,71 @@ fn a_part_is_cut_out_and_knows_where_it_was() {
     let half = all.halved();
     assert_eq!((half.width, half.height, half.scale), (50, 40, 1.0));
     assert!(!shows(&half, frame));
+}
+
+#[test]
+fn a_layer_hides_what_is_exposed_below_it_and_shows_what_is_in_it() {
+    let Window {
+        tree,
+        window,
+        mut look,
+    } = window();
+    let whole = tree.frame(window).unwrap();
+    let (width, height) = (whole.width as usize, whole.height as usize);
+    let frame = |name: &str, look: &Look| {
+        let node = look.nodes.iter().find(|node| node.name == name);
+        node.unwrap().frame.unwrap()
+    };
+    let (save, untagged) = (frame("Save", &look), frame("Untagged", &look));
+    let shown = |look: &Look, hide, frame| {
+        let mut picture = Picture::new(width, height, 1.0, WHITE);
+        picture.black_out(look, look.nodes[0].handle, hide);
+        shows(&picture, frame)
+    };
+    assert!(shown(&look, Hide::Unexposed, save));
+    // A popup over it, in which nothing is exposed.
+    look.layers = vec![Layer {
+        window: look.nodes[0].handle,
+        frame: save,
+    }];
+    assert!(!shown(&look, Hide::Unexposed, save));
+    assert!(shown(&look, Hide::Secrets, save));
+    // It is itself in the popup.
+    for node in look.nodes.iter_mut().filter(|node| node.name == "Save") {
+        node.layer = Some(0);
+    }
+    assert!(shown(&look, Hide::Unexposed, save));
+    // A layer of another window hides nothing here.
+    look.layers[0].window = u64::MAX;
+    for node in &mut look.nodes {
+        node.layer = None;
+    }
+    assert!(shown(&look, Hide::Unexposed, save));
+
+    // The ground of a layer that holds nothing but what is excluded.
+    look.layers[0] = Layer {
+        window: look.nodes[0].handle,
+        frame: untagged,
+    };
+    assert!(shown(&look, Hide::Secrets, untagged));
+    look.excluded_layers.insert(0);
+    assert!(!shown(&look, Hide::Secrets, untagged));
+    for node in look.nodes.iter_mut().filter(|node| node.name == "Untagged") {
+        node.layer = Some(0);
+    }
+    assert!(shown(&look, Hide::Secrets, untagged));
+}
+
+#[test]
+fn rule_13_of_a_look_that_is_cut_there_is_no_picture() {
+    let Window {
+        tree,
+        window,
+        mut look,
+    } = window();
+    look.complete = false;
+    let whole = tree.frame(window).unwrap();
+    let mut picture = Picture::new(whole.width as usize, whole.height as usize, 1.0, WHITE);
+    picture.black_out(&look, look.nodes[0].handle, Hide::Secrets);
+    assert!(picture.pixels.iter().all(|pixel| *pixel == BLACK));
 }

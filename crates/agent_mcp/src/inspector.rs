@@ -9,13 +9,28 @@ use std::sync::Arc;
 pub struct Inspector {
     #[cfg(feature = "inspector")]
     pub(crate) app: Option<Arc<dyn agent_inspect::Inspectable>>,
+    #[cfg(feature = "inspector")]
+    pub(crate) log: Arc<crate::inspect::Log>,
 }
 
 #[cfg(feature = "inspector")]
 impl Inspector {
     /// It is, of this app.
     pub fn armed(app: Arc<dyn agent_inspect::Inspectable>) -> Self {
-        Self { app: Some(app) }
+        Self {
+            app: Some(app),
+            log: Arc::default(),
+        }
+    }
+
+    /// The same gate, of which the inspector's log tells what was asked and answered: for whoever
+    /// asks it beside the server, whose own gate is listened to anyway. Where nothing is armed it
+    /// is the gate itself.
+    pub fn listening(&self, gate: agent_core::AuthGate) -> agent_core::AuthGate {
+        match self.is_armed() {
+            true => self.log.clone().listening(gate),
+            false => gate,
+        }
     }
 }
 

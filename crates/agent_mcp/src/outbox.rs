@@ -16,6 +16,8 @@ use agent_wire::{
     limits::{REQUESTS_IN_FLIGHT_BEFORE_GATE, UI_DEADLINE},
 };
 
+#[cfg(feature = "inspector")]
+use crate::inspect::{Stopped, Waiting};
 use crate::{
     budget::Charge,
     sync::{lock, wait},
@@ -55,6 +57,9 @@ struct State {
     over: Vec<(Tell, &'static str)>,
     /// Requests that something else than the UI thread has yet to answer.
     elsewhere: usize,
+    /// Those of them that an inspector asked.
+    #[cfg(feature = "inspector")]
+    inspected: Vec<(RequestId, Waiting)>,
     /// Subscriptions that are pushed, and have something new.
     news: Vec<u64>,
     serial: u64,
@@ -221,6 +226,8 @@ impl Outbox {
                 look_again: false,
                 over: Vec::new(),
                 elsewhere: 0,
+                #[cfg(feature = "inspector")]
+                inspected: Vec::new(),
                 news: Vec::new(),
                 serial: 0,
                 ending: Ending::Open,
@@ -244,7 +251,10 @@ impl Outbox {
         state.heard = now;
         id.is_some_and(|id| {
             let again = state.resuming.iter().map(|it| &it.id);
-            let mut ids = state.in_flight.iter().map(|it| &it.id).chain(again);
+            let ids = state.in_flight.iter().map(|it| &it.id).chain(again);
+            #[cfg(feature = "inspector")]
+            let ids = ids.chain(state.inspected.iter().map(|(id, _)| id));
+            let mut ids = ids;
             ids.any(|it| it == id)
         })
     }
@@ -384,12 +394,35 @@ impl Outbox {
         }
     }
 
+    /// Takes an inspector's request on, so that it is known by its id until it is
+    /// [over](Self::inspected).
+    #[cfg(feature = "inspector")]
+    pub(crate) fn inspect(&self, id: &RequestId, waiting: &Waiting) -> Result<(), NotTaken> {
+        let mut state = lock(&self.state);
+        // Under the lock that a revocation takes, as in `ask`.
+        state.takes(id)?;
+        state.inspected.push((id.clone(), waiting.clone()));
+        Ok(())
+    }
+
+    /// It is over: nobody stops it any more.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn inspected(&self, id: &RequestId) {
+        let mut state = lock(&self.state);
+        state.inspected.retain(|(it, _)| it != id);
+    }
+
     /// Withdraws a request, if it hasn't entered the UI thread; it is not answered in either
     /// case. Answers whether the backend can drop it.
     pub(crate) fn cancel(&self, id: &RequestId) -> bool {
         let mut state = lock(&self.state);
         if let Some(again) = state.resuming.as_mut().filter(|it| it.id == *id) {
             again.cancelled = true;
+        }
+        #[cfg(feature = "inspector")]
+        if let Some((_, waiting)) = state.inspected.iter().find(|(it, _)| it == id) {
+            waiting.stop(Stopped::Cancelled);
+            return false;
         }
         let Some(at) = state.in_flight.iter().position(|asked| asked.id == *id) else {
             return false;
@@ -578,6 +611,10 @@ impl Outbox {
         state.ending = state.ending.max(how);
         let mut withdrawn = false;
         if state.ending >= Ending::Flush {
+            #[cfg(feature = "inspector")]
+            for (_, waiting) in &state.inspected {
+                waiting.stop(Stopped::Cancelled);
+            }
             for asked in std::mem::take(&mut state.in_flight) {
                 if asked.ticket.withdraw() {
                     withdrawn = true;
@@ -606,6 +643,10 @@ impl Outbox {
         };
         let mut withdrawn = false;
         state.news.clear();
+        #[cfg(feature = "inspector")]
+        for (_, waiting) in &state.inspected {
+            waiting.stop(Stopped::Revoked);
+        }
         let in_flight = std::mem::take(&mut state.in_flight);
         for asked in in_flight {
             // One that waits for events, and is to be answered, is refused as well.

@@ -332,7 +332,10 @@ impl Shared {
         let gate = config.gate;
         let armed_inspector = config.inspector.is_armed();
         #[cfg(feature = "inspector")]
-        let desk = config.inspector.app.map(crate::inspect::Desk::new);
+        let desk = {
+            let Inspector { app, log } = config.inspector;
+            app.map(|app| crate::inspect::Desk::new(app, log))
+        };
         #[cfg(feature = "inspector")]
         let gate = match &desk {
             Some(desk) => desk.listening(gate),

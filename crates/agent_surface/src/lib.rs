@@ -279,6 +279,10 @@ impl Builder {
             self.app.clone(),
             self.name.clone(),
             backend,
+            // Beside the server, which has the inspector listen for itself.
+            #[cfg(feature = "inspector")]
+            inspector.listening(self.gate.clone()),
+            #[cfg(not(feature = "inspector"))]
             self.gate.clone(),
         );
         #[cfg(feature = "inapp")]

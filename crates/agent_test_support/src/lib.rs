@@ -27,7 +27,7 @@ pub use self::{
 };
 
 /// Longer than anything here takes on the slowest machine.
-pub const LONG: Duration = Duration::from_secs(20);
+pub const LONG: Duration = Duration::from_secs(60);
 
 /// Waits until it is so.
 #[track_caller]

@@ -38,6 +38,11 @@ impl Log {
         }
     }
 
+    /// The same gate, which notes what was asked and answered.
+    pub(crate) fn listening(self: Arc<Self>, gate: AuthGate) -> AuthGate {
+        AuthGate::of(Arc::new(Overheard { gate, log: self }))
+    }
+
     fn note(&self, what: Heard) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let at_ms = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
@@ -58,11 +63,6 @@ impl Log {
         let newer = entries.kept.iter().filter(|it| it.entry > after);
         (newer.take(limit).cloned().collect(), entries.last, dropped)
     }
-}
-
-/// The same gate, which notes what was asked and answered.
-pub(super) fn listening(gate: AuthGate, log: Arc<Log>) -> AuthGate {
-    AuthGate::of(Arc::new(Overheard { gate, log }))
 }
 
 /// Decides nothing: what the app's own policy says is what is done.
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_agents_asked_is_noted_and_the_gate_decides_as_before() {
         let log: Arc<Log> = Arc::default();
-        let gate = listening(AuthGate::deny_all(), log.clone());
+        let gate = log.clone().listening(AuthGate::deny_all());
         assert_eq!(
             gate.check(&request(Scope::Surface)),
             Decision::Deny(Reason::NoPolicy)
@@ -159,8 +159,6 @@ mod tests {
     #[test]
     fn rule_10_the_log_keeps_so_many_and_says_what_is_gone() {
         let log = Log::default();
-        let gate = listening(AuthGate::deny_all(), Arc::default());
-        drop(gate);
         for _ in 0..INSPECTOR_LOG + 5 {
             log.note(Heard::Event {
                 verb: "clicked".into(),

@@ -7,18 +7,18 @@
 mod known;
 mod log;
 mod to_wire;
+mod waiting;
 
 use std::{
     collections::HashSet,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{RecvTimeoutError, sync_channel},
     },
     time::{Duration, Instant},
 };
 
-use agent_core::{AuthGate, Request};
+use agent_core::{AuthGate, Channel, Decision, Request, Scope};
 use agent_inspect::{Ask, Hide, Inspectable, Job, Told};
 use agent_wire::{
     Args, Failure, Outcome, RequestId, Verb, error_line, inspector,
@@ -26,33 +26,45 @@ use agent_wire::{
     words,
 };
 
-use crate::{connection::Connection, server::Shared, sync::lock, tell::Tell};
+use crate::{
+    connection::Connection,
+    outbox::NotTaken,
+    server::Shared,
+    sync::lock,
+    tell::{CANCELLED, Tell},
+};
+
+pub(crate) use log::Log;
+pub(crate) use waiting::{Stopped, Waiting};
 
 /// What a server has for inspectors, where the app armed them.
 pub(crate) struct Desk {
     app: Arc<dyn Inspectable>,
-    log: Arc<log::Log>,
+    log: Arc<Log>,
     known: Mutex<known::Known>,
     /// How many requests are being answered.
     busy: AtomicUsize,
     /// The connections that were let in.
     inspectors: Mutex<HashSet<u64>>,
+    /// For which of them something is drawn over the app.
+    highlighting: Mutex<Option<u64>>,
 }
 
 impl Desk {
-    pub(crate) fn new(app: Arc<dyn Inspectable>) -> Arc<Self> {
+    pub(crate) fn new(app: Arc<dyn Inspectable>, log: Arc<Log>) -> Arc<Self> {
         Arc::new(Self {
             app,
-            log: Arc::default(),
+            log,
             known: Mutex::default(),
             busy: AtomicUsize::new(0),
             inspectors: Mutex::default(),
+            highlighting: Mutex::default(),
         })
     }
 
     /// The same gate, which notes what agents ask and are answered.
     pub(crate) fn listening(&self, gate: AuthGate) -> AuthGate {
-        log::listening(gate, self.log.clone())
+        self.log.clone().listening(gate)
     }
 
     /// The gate has let this connection in as an inspector's.
@@ -69,6 +81,42 @@ impl Desk {
         if inspectors.remove(&connection) {
             self.app.set_inspectors(inspectors.len());
         }
+        drop(inspectors);
+        self.end_highlight(connection);
+    }
+
+    /// Something is drawn over the app for this inspector now, or nothing for anybody.
+    fn highlights(&self, connection: u64, node: Option<u64>) {
+        *lock(&self.highlighting) = node.map(|_| connection);
+        // It may have gone meanwhile.
+        let gone = !lock(&self.inspectors).contains(&connection);
+        if gone {
+            self.end_highlight(connection);
+        }
+    }
+
+    /// What is drawn for this one goes with it, though others stay.
+    fn end_highlight(&self, connection: u64) {
+        let mut highlighting = lock(&self.highlighting);
+        if *highlighting != Some(connection) {
+            return;
+        }
+        *highlighting = None;
+        drop(highlighting);
+        let request = Request {
+            channel: Channel::External,
+            connection,
+            claimed_name: None,
+            peer: None,
+            verb: agent_core::Verb::DescribeUi,
+            scope: Scope::Inspector,
+            target: None,
+        };
+        // Nobody asks for it: it is the end of what somebody was let do.
+        let gate = AuthGate::serve(|_| Decision::Allow);
+        let until = Instant::now() + limits::LONGEST_WAIT;
+        self.app
+            .submit(Job::new(Ask::Highlight(None), request, gate, until, drop));
     }
 
     /// Sees to a request that the gate has let in.
@@ -93,11 +141,34 @@ impl Desk {
         let answering = Answering {
             desk: self.clone(),
             connection: connection.clone(),
+            id: id.clone(),
         };
+        let waiting = Waiting::default();
+        match connection.outbox.inspect(&id, &waiting) {
+            Ok(()) => {}
+            Err(NotTaken::Cancelled) => {
+                tell.done(CANCELLED);
+                return Ok(());
+            }
+            Err(NotTaken::Revoked | NotTaken::TooMany) => return Err(Failure::consent_denied()),
+        }
         let (gate, tell) = (shared.gate.clone(), tell.clone());
         let spawned = shared.threads.spawn("agent:inspect".into(), move || {
             let asked = tell.request.as_ref().clone();
-            let answer = answering.desk.answer(&id, question, asked, gate, deadline);
+            let asks = Asks {
+                asked,
+                gate,
+                patience: deadline,
+                waiting,
+            };
+            let mut answer = answering.desk.answer(&id, question, &asks);
+            // From here on neither the client nor the user takes it back.
+            answering.connection.outbox.inspected(&id);
+            match asks.waiting.stopped() {
+                Some(Stopped::Cancelled) => return tell.done(CANCELLED),
+                Some(Stopped::Revoked) => answer = Err(Failure::consent_denied()),
+                None => {}
+            }
             let (line, outcome) = match answer {
                 Ok(line) => (line, Outcome::Allowed.as_str()),
                 Err(failure) => (error_line(Some(&id), &failure), failure.reason.as_str()),
@@ -108,14 +179,7 @@ impl Desk {
         spawned.map_err(|_| Failure::internal())
     }
 
-    fn answer(
-        &self,
-        id: &RequestId,
-        question: Question,
-        asked: Request,
-        gate: AuthGate,
-        patience: Duration,
-    ) -> Result<Vec<u8>, Failure> {
+    fn answer(&self, id: &RequestId, question: Question, asks: &Asks) -> Result<Vec<u8>, Failure> {
         let ask = match &question {
             Question::Log { after, limit } => {
                 return Ok(to_wire::log(id, &self.log, *after, *limit));
@@ -123,7 +187,10 @@ impl Desk {
             Question::App(ask) => ask.clone(),
             Question::Tree { .. } | Question::Lint => Ask::Tree,
         };
-        let told = self.told(ask.clone(), asked, gate, patience)?;
+        let told = self.told(ask.clone(), asks)?;
+        if let Ask::Highlight(node) = ask {
+            self.highlights(asks.asked.connection, node);
+        }
         match (question, told) {
             (Question::Tree { since }, Told::Tree(look)) => {
                 self.log.heard(&look.events);
@@ -143,21 +210,17 @@ impl Desk {
     }
 
     /// Asks the UI thread, and waits for it.
-    fn told(
-        &self,
-        ask: Ask,
-        asked: Request,
-        gate: AuthGate,
-        patience: Duration,
-    ) -> Result<Told, Failure> {
+    fn told(&self, ask: Ask, asks: &Asks) -> Result<Told, Failure> {
         let begun = Instant::now();
-        let (send, told) = sync_channel(1);
-        let deliver = move |told| drop(send.try_send(told));
-        self.app
-            .submit(Job::new(ask, asked, gate, begun + patience, deliver));
-        match told.recv_timeout(patience) {
-            Ok(told) => told.map_err(to_wire::failure),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+        let until = begun + asks.patience;
+        let (asked, gate) = (asks.asked.clone(), asks.gate.clone());
+        let waiting = asks.waiting.clone();
+        let deliver = move |told| waiting.tell(told);
+        let job = Job::new(ask, asked, gate, until, deliver);
+        self.app.submit(job.unless(asks.waiting.over()));
+        match asks.waiting.answer(until) {
+            Some(told) => told.map_err(to_wire::failure),
+            None => {
                 let waited = begun.elapsed().as_millis();
                 let waited = u64::try_from(waited).unwrap_or(u64::MAX);
                 Err(Failure::app_busy(waited, false))
@@ -166,15 +229,25 @@ impl Desk {
     }
 }
 
+/// Who asks, and how long they wait.
+struct Asks {
+    asked: Request,
+    gate: AuthGate,
+    patience: Duration,
+    waiting: Waiting,
+}
+
 /// However answering ends, there is room for the next.
 struct Answering {
     desk: Arc<Desk>,
     connection: Arc<Connection>,
+    id: RequestId,
 }
 
 impl Drop for Answering {
     fn drop(&mut self) {
         self.desk.busy.fetch_sub(1, Ordering::AcqRel);
+        self.connection.outbox.inspected(&self.id);
         self.connection.outbox.answered_elsewhere();
     }
 }

@@ -392,6 +392,7 @@ fn a_process_of_its_own() {
     let argument = PathBuf::from(std::env::var_os("ARGUMENT").unwrap_or_default());
     match std::env::var(ROLE).as_deref() {
         Ok("client") => crate::killed::client(&argument),
+        Ok("inspector") => crate::hostile_inspector::inspector(&argument),
         Ok("app") => {
             let (app, _) = counting();
             let mut builder = Surface::builder("org.example.env").headless(&app);

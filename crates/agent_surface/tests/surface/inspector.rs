@@ -1,5 +1,13 @@
 //! What a developer's inspector is told, and that nothing of it shows in what agents are.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+
 use agent_surface::{
     AuthGate, Decision, Scope, Surface, Tag, Verb,
     egui::{AgentUi as _, AgentWidget as _, Role},
@@ -11,15 +19,15 @@ use serde_json::{Value, json};
 use crate::windowless::Windowless;
 
 /// A served app, and what keeps it up.
-struct Served {
-    surface: Surface,
+pub(crate) struct Served {
+    pub(crate) surface: Surface,
     _folder: TempDir,
     egui: Option<Windowless<Form>>,
-    headless: Option<Headless>,
+    pub(crate) headless: Option<Headless>,
 }
 
 impl Served {
-    fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::connect(self.surface.address().unwrap())
     }
 }
@@ -98,7 +106,7 @@ fn draw(ui: &mut egui::Ui, form: &mut Form) {
     }
 }
 
-fn headless(gate: AuthGate, armed: bool) -> Served {
+pub(crate) fn headless(gate: AuthGate, armed: bool) -> Served {
     let folder = folder();
     let app = Headless::start("form", build);
     let mut builder = Surface::builder("form").gate(gate).headless(&app);
@@ -114,7 +122,7 @@ fn headless(gate: AuthGate, armed: bool) -> Served {
     }
 }
 
-fn egui(gate: AuthGate, armed: bool) -> Served {
+pub(crate) fn egui(gate: AuthGate, armed: bool) -> Served {
     let folder = folder();
     let app = Windowless::start(Form::new(), draw);
     let mut builder = Surface::builder("form").gate(gate).egui(&app.ctx);
@@ -130,17 +138,17 @@ fn egui(gate: AuthGate, armed: bool) -> Served {
     }
 }
 
-type Serve = fn(AuthGate, bool) -> Served;
-const BOTH: [(&str, Serve); 2] = [("headless", headless), ("egui", egui)];
+pub(crate) type Serve = fn(AuthGate, bool) -> Served;
+pub(crate) const BOTH: [(&str, Serve); 2] = [("headless", headless), ("egui", egui)];
 
-fn tree(client: &mut Client) -> Vec<Value> {
-    let tree = client.get("inspector.tree", json!({}));
+pub(crate) fn tree(client: &mut Client) -> Vec<Value> {
+    let tree = client.get("inspector.tree", json!({"timeout_ms": 20_000}));
     assert_eq!(tree["complete"], true, "{tree}");
     tree["nodes"].as_array().unwrap().clone()
 }
 
 /// The handle of the first node of this name.
-fn handle(nodes: &[Value], name: &str) -> u64 {
+pub(crate) fn handle(nodes: &[Value], name: &str) -> u64 {
     // Not the label that names it.
     let called = |node: &&Value| node["name"] == name;
     let control = |node: &&Value| called(node) && node["role"] != "text";
@@ -149,7 +157,7 @@ fn handle(nodes: &[Value], name: &str) -> u64 {
     found["node"].as_u64().unwrap()
 }
 
-const METHODS: &[&str] = &[
+pub(crate) const METHODS: &[&str] = &[
     "tree",
     "node",
     "highlight",
@@ -365,14 +373,80 @@ fn lint_finds_the_two_of_one_id() {
     }
 }
 
+/// When an inspector looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looks {
+    Never,
+    /// Between two things that happen.
+    Between,
+    /// While they happen.
+    Beside,
+}
+
+/// An inspector that asks everything it can, again and again, until it is dropped.
+struct Beside {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<usize>>,
+}
+
+impl Beside {
+    fn start(served: &Served, seed: u64) -> Self {
+        let mut client = served.client();
+        let over: Arc<AtomicBool> = Arc::default();
+        let until = over.clone();
+        tree(&mut client);
+        let thread = std::thread::spawn(move || {
+            let mut dice = agent_test_support::Random(seed);
+            let mut asked = 0;
+            while !until.load(Ordering::Relaxed) || asked < 30 {
+                let nodes = tree(&mut client);
+                let node = dice.one_of(&nodes)["node"].clone();
+                for method in METHODS {
+                    // Making a picture into a file takes long without optimisation.
+                    if *method == "screenshot" && asked % 40 > 8 {
+                        continue;
+                    }
+                    let mut params = match *method {
+                        "node" | "agent_view" | "highlight" => json!({"node": node}),
+                        _ => json!({}),
+                    };
+                    params["timeout_ms"] = 20_000.into();
+                    let reply = client.ask(&format!("inspector.{method}"), params);
+                    // The node may be gone by now.
+                    let ok = ["none", "unsupported", "invalid_params"].contains(&reason(&reply));
+                    assert!(ok, "{reply}");
+                    asked += 1;
+                }
+            }
+            asked
+        });
+        Self {
+            over,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take()
+            && let Err(why) = thread.join()
+            && !std::thread::panicking()
+        {
+            std::panic::resume_unwind(why);
+        }
+    }
+}
+
 /// What an agent and an app do to each other, and the lines that the agent is answered.
-/// `inspected`: an inspector asks everything it can in between.
-fn conversation(kind: &str, seed: u64, inspected: bool) -> Vec<String> {
+fn conversation(kind: &str, seed: u64, looks_when: Looks) -> Vec<String> {
     let served = match kind {
         "egui" => egui(allow(), true),
         _ => headless(allow(), true),
     };
-    let mut inspector = inspected.then(|| served.client());
+    let mut inspector = (looks_when == Looks::Between).then(|| served.client());
+    let _beside = (looks_when == Looks::Beside).then(|| Beside::start(&served, seed));
     let mut looks = 0;
     let mut look = |last: &str| {
         let Some(client) = &mut inspector else { return };
@@ -426,7 +500,7 @@ fn conversation(kind: &str, seed: u64, inspected: bool) -> Vec<String> {
             look("a change");
         }
         let id = *dice.one_of(&["save", "name", "password", "twice", "delete", "nowhere"]);
-        let (method, params) = match dice.below(8) {
+        let (method, mut params) = match dice.below(8) {
             0 | 1 => ("describe_ui", include.clone()),
             2 => ("get_text", json!({ "id": id })),
             3 => ("click", json!({ "id": id })),
@@ -438,6 +512,9 @@ fn conversation(kind: &str, seed: u64, inspected: bool) -> Vec<String> {
             6 => ("subscribe", json!({})),
             _ => ("poll_events", json!({"subscription": "s1"})),
         };
+        if method != "poll_events" {
+            params["timeout_ms"] = 20_000.into();
+        }
         agent.send(method, params);
         let line = agent.line();
         let reply: Value = serde_json::from_str(&line).unwrap();
@@ -453,9 +530,11 @@ fn conversation(kind: &str, seed: u64, inspected: bool) -> Vec<String> {
 fn rule_1_an_inspector_shows_in_no_reply_to_an_agent() {
     for (kind, _) in BOTH {
         for seed in 1..=4 {
-            let with = conversation(kind, seed, true);
-            let without = conversation(kind, seed, false);
-            assert_eq!(with, without, "{kind}, seed {seed}");
+            let without = conversation(kind, seed, Looks::Never);
+            for looks in [Looks::Between, Looks::Beside] {
+                let with = conversation(kind, seed, looks);
+                assert_eq!(with, without, "{kind}, seed {seed}, {looks:?}");
+            }
         }
     }
 }

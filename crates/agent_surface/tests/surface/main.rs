@@ -10,6 +10,7 @@
 
 mod app;
 mod consent;
+mod hostile_inspector;
 mod in_app;
 mod inspector;
 mod killed;
