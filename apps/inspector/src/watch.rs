@@ -12,16 +12,15 @@ use std::{
 };
 
 use agent_wire::inspector::{
-    AgentView, Finding, Highlighted, Lints, Log, LogEntry, Node, NodeProperties, Picked, Property,
-    Screenshot, Tree as Whole, TreeChanges,
+    AgentView, Finding, Highlighted, Lints, Log, LogEntry, NodeProperties, Picked, Property,
+    Screenshot,
 };
-use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     link::{Link, No, Which},
     picture::Picture,
-    tree::{Place, Tree},
+    tree::{Page, Place, Told, Tree},
 };
 
 /// How often the app is asked what changed.
@@ -167,18 +166,15 @@ struct Follower {
 /// Nobody looks any more.
 struct Over;
 
-/// A reply to `inspector.tree`, with or without `since`.
-#[derive(Deserialize)]
-struct TreeReply {
-    revision: u64,
-    complete: bool,
-    nodes: Option<Vec<Node>>,
-    #[serde(default)]
-    since: u64,
-    #[serde(default)]
-    changed: Vec<Node>,
-    #[serde(default)]
-    removed: Vec<u64>,
+/// How far one run of the app was followed.
+#[derive(Default)]
+struct Followed {
+    /// The last entry of the log.
+    entry: u64,
+    /// When it was last linted.
+    linted: Option<Instant>,
+    /// Whether the tree has changed since.
+    to_lint: bool,
 }
 
 impl Follower {
@@ -209,60 +205,63 @@ impl Follower {
             seen.tree.clear();
             seen.selected = None;
         }
-        let mut after = 0;
-        let mut seldom: Option<Instant> = None;
+        let mut followed = Followed::default();
+        match self.find_in_log(&mut link) {
+            Ok(entry) => followed.entry = entry,
+            Err(no) => return Ok(no),
+        }
         loop {
-            let asked = match self.look(&mut link, &mut after, &mut seldom) {
-                Ok(()) => self.wait(EVERY, Some(&mut link))?,
+            let rest = match self.look(&mut link, &mut followed) {
+                // The rest of a large tree, as soon as what the window asked is seen to.
+                Ok(Told::Part) => Duration::ZERO,
+                Ok(Told::Whole | Told::Cut) => EVERY,
                 Err(no) => return Ok(no),
             };
-            if let Some(no) = asked {
+            if let Some(no) = self.wait(rest, Some(&mut link))? {
                 return Ok(no);
             }
         }
     }
 
-    fn look(
-        &mut self,
-        link: &mut Link,
-        after: &mut u64,
-        seldom: &mut Option<Instant>,
-    ) -> Result<(), No> {
-        let since = lock(&self.seen).tree.revision();
-        let params = since.map_or(json!({}), |since| json!({ "since": since }));
-        let reply: TreeReply = link.ask("tree", params)?;
-        let mut news = {
+    /// Where the log goes on: behind what was heard before, if it is still the same run of the app.
+    fn find_in_log(&mut self, link: &mut Link) -> Result<u64, No> {
+        let Some(last) = lock(&self.seen).log.back().cloned() else {
+            return Ok(0);
+        };
+        let params = json!({ "after": last.entry.saturating_sub(1), "limit": 1 });
+        let there: Log = link.ask("log", params)?;
+        if there.entries.first() == Some(&last) {
+            return Ok(last.entry);
+        }
+        lock(&self.seen).log.clear();
+        Ok(0)
+    }
+
+    fn look(&mut self, link: &mut Link, followed: &mut Followed) -> Result<Told, No> {
+        let asks = lock(&self.seen).tree.asks();
+        let page: Page = link.ask("tree", asks)?;
+        let (mut news, told) = {
             let mut seen = lock(&self.seen);
             let seen = &mut *seen;
             let first = !std::mem::replace(&mut seen.connected, true);
             seen.status.clone_from(&link.app);
-            let TreeReply {
-                revision, complete, ..
-            } = reply;
-            let moved = match reply.nodes {
-                Some(nodes) => {
-                    seen.tree.take(Whole {
-                        revision,
-                        complete,
-                        nodes,
-                    });
-                    true
-                }
-                None => seen.tree.change(TreeChanges {
-                    revision,
-                    complete,
-                    since: reply.since,
-                    changed: reply.changed,
-                    removed: reply.removed,
-                }),
-            };
+            let moved = seen.tree.take(page);
             if moved {
                 seen.keep_selection();
             }
-            first || moved
+            followed.to_lint |= moved;
+            let told = match seen.tree.goes_on() {
+                true => Told::Part,
+                false => seen.tree.told(),
+            };
+            (first || moved, told)
         };
-        let log: Log = link.ask("log", json!({ "after": *after }))?;
-        *after = log.last;
+        if told == Told::Part {
+            (self.wake)();
+            return Ok(told);
+        }
+        let log: Log = link.ask("log", json!({ "after": followed.entry }))?;
+        followed.entry = log.last;
         if !log.entries.is_empty() {
             let mut seen = lock(&self.seen);
             seen.log.extend(log.entries);
@@ -273,10 +272,14 @@ impl Follower {
         if news {
             self.look_at_selected(link)?;
         }
-        if seldom.is_none_or(|last| last.elapsed() > SELDOM) && news {
-            *seldom = Some(Instant::now());
+        let rested = followed.linted.is_none_or(|at| at.elapsed() > SELDOM);
+        if followed.to_lint && rested {
+            followed.to_lint = false;
+            followed.linted = Some(Instant::now());
             let lints: Lints = link.ask("lint", json!({}))?;
-            lock(&self.seen).findings = lints.findings;
+            let mut seen = lock(&self.seen);
+            news |= seen.findings != lints.findings;
+            seen.findings = lints.findings;
         }
         if let Some(unexposed) = self.picture.take() {
             self.take_picture(link, unexposed)?;
@@ -296,7 +299,7 @@ impl Follower {
         if news {
             (self.wake)();
         }
-        Ok(())
+        Ok(told)
     }
 
     fn look_at_selected(&mut self, link: &mut Link) -> Result<(), No> {
@@ -383,11 +386,16 @@ impl Follower {
     }
 }
 
-/// What was refused for what it names is nothing, and no reason to connect again.
+/// What was refused for what it names, or because this toolkit can't, is nothing, and no reason to
+/// connect again.
 fn optional<T>(told: Result<T, No>) -> Result<Option<T>, No> {
     match told {
         Ok(told) => Ok(Some(told)),
-        Err(No::Refused { reason, .. }) if reason == "invalid_params" => Ok(None),
+        Err(No::Refused { reason, .. })
+            if ["invalid_params", "unsupported"].contains(&&*reason) =>
+        {
+            Ok(None)
+        }
         Err(no) => Err(no),
     }
 }

@@ -64,6 +64,9 @@ pub const SUBSCRIPTION_QUEUE: usize = 256;
 /// Events that a surface keeps for replay.
 pub const EVENT_LOG: usize = 4_096;
 
+/// Nodes in a reply to the inspector: a page of the tree.
+pub const INSPECTOR_NODES: usize = 20_000;
+
 /// Entries of the inspector's log that are kept.
 pub const INSPECTOR_LOG: usize = 1_000;
 

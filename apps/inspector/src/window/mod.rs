@@ -15,7 +15,7 @@ use agent_surface::{
 use egui::{CentralPanel, Key, KeyboardShortcut, Modifiers, Panel, RichText, TextEdit, Ui};
 
 use crate::{
-    tree::{Filter, Row},
+    tree::{Filter, Row, Told},
     watch::{Seen, Watch},
 };
 
@@ -166,9 +166,15 @@ impl Inspector {
                 asks.picture = Some(self.unexposed);
             }
             ui.separator();
-            let status = match seen.connected {
-                true => format!("{}: {} nodes", seen.status, seen.tree.len()),
-                false => seen.status.clone(),
+            let nodes = seen.tree.len();
+            let status = match (seen.connected, seen.tree.told()) {
+                (false, _) => seen.status.clone(),
+                (true, Told::Whole) => format!("{}: {nodes} nodes", seen.status),
+                (true, Told::Part) => format!("{}: {nodes} nodes, more to come", seen.status),
+                (true, Told::Cut) => format!(
+                    "{}: the first {nodes} nodes; there are more than can be shown",
+                    seen.status
+                ),
             };
             ui.agent(Tag::id("status").role(Role::Status), |ui| ui.label(status));
         });

@@ -27,6 +27,7 @@ use agent_wire::{
 };
 
 use crate::{connection::Connection, server::Shared, sync::lock, tell::Tell};
+use known::{Found, Wanted};
 
 /// What a server has for inspectors, where the app armed them.
 pub(crate) struct Desk {
@@ -120,21 +121,35 @@ impl Desk {
             Question::Log { after, limit } => {
                 return Ok(to_wire::log(id, &self.log, *after, *limit));
             }
+            Question::Tree(wanted) => {
+                let known = lock(&self.known);
+                if known.can_go_on(wanted) {
+                    let page = known.page(wanted);
+                    drop(known);
+                    return Ok(to_wire::tree(id, page));
+                }
+                Ask::Tree
+            }
             Question::App(ask) => ask.clone(),
-            Question::Tree { .. } | Question::Lint => Ask::Tree,
+            Question::Lint => Ask::Tree,
         };
         let told = self.told(ask.clone(), asked, gate, patience)?;
         match (question, told) {
-            (Question::Tree { since }, Told::Tree(look)) => {
+            (Question::Tree(wanted), Told::Tree(look)) => {
                 self.log.heard(&look.events);
+                let found = Found::by(look);
                 let mut known = lock(&self.known);
-                known.take(look);
-                Ok(known.line(id, since))
+                known.take(found);
+                let page = known.page(&wanted);
+                // What is large is written down when others may go on.
+                drop(known);
+                Ok(to_wire::tree(id, page))
             }
             (Question::Lint, Told::Tree(look)) => {
                 self.log.heard(&look.events);
+                let there = look.nodes.iter().map(|node| node.handle).collect();
                 let mut known = lock(&self.known);
-                known.see(&look);
+                known.see(&there, look.visible());
                 let findings = agent_inspect::lint(&look, known.visible());
                 Ok(to_wire::lint(id, findings))
             }
@@ -181,7 +196,7 @@ impl Drop for Answering {
 
 /// What a method with these parameters asks.
 enum Question {
-    Tree { since: Option<u64> },
+    Tree(Wanted),
     Lint,
     Log { after: u64, limit: usize },
     App(Ask),
@@ -192,9 +207,11 @@ impl Question {
         let node = args.integer("node");
         let name = row.name.strip_prefix(inspector::NAMESPACE)?;
         Some(match name {
-            "tree" => Self::Tree {
+            "tree" => Self::Tree(Wanted {
                 since: args.integer("since"),
-            },
+                from: args.integer("from"),
+                limit: limit(args, limits::INSPECTOR_NODES),
+            }),
             "node" => Self::App(Ask::Node(node?)),
             "highlight" => Self::App(Ask::Highlight(node)),
             "pick" => Self::App(Ask::Pick),
@@ -209,12 +226,15 @@ impl Question {
             "lint" => Self::Lint,
             "log" => Self::Log {
                 after: args.integer("after").unwrap_or(0),
-                limit: args
-                    .integer("limit")
-                    .and_then(|limit| usize::try_from(limit).ok())
-                    .unwrap_or(limits::INSPECTOR_LOG),
+                limit: limit(args, limits::INSPECTOR_LOG),
             },
             _ => return None,
         })
     }
+}
+
+/// How many are asked for; the most there can be, if that is not said.
+fn limit(args: &Args<'_>, most: usize) -> usize {
+    let limit = args.integer("limit").map(usize::try_from);
+    limit.and_then(Result::ok).unwrap_or(most)
 }

@@ -9,6 +9,8 @@ use agent_wire::{
 };
 use base64::Engine as _;
 
+use super::known::Page;
+
 /// Pictures are halved until they have no more pixels than this.
 const MOST_PIXELS: usize = 8 << 20;
 
@@ -28,6 +30,39 @@ pub(super) fn line(id: &RequestId, ask: &Ask, told: Told) -> Result<Vec<u8>, Fai
         (_, Told::Picture(picture)) => result_line(id, &screenshot(picture)?),
         _ => return Err(Failure::internal()),
     })
+}
+
+pub(super) fn tree(id: &RequestId, page: Page) -> Vec<u8> {
+    let Page {
+        revision,
+        complete,
+        nodes,
+        removed,
+        next,
+        ..
+    } = page;
+    match page.since {
+        Some(since) => result_line(
+            id,
+            &wire::TreeChanges {
+                revision,
+                complete,
+                since,
+                changed: nodes,
+                removed,
+                next,
+            },
+        ),
+        None => result_line(
+            id,
+            &wire::Tree {
+                revision,
+                complete,
+                nodes,
+                next,
+            },
+        ),
+    }
 }
 
 pub(super) fn lint(id: &RequestId, findings: Vec<agent_inspect::Finding>) -> Vec<u8> {

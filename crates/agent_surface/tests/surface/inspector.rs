@@ -264,6 +264,75 @@ fn since_tells_what_changed() {
 }
 
 #[test]
+fn a_tree_comes_in_pages_that_make_the_whole() {
+    for (kind, serve) in BOTH {
+        let served = serve(allow(), true);
+        let mut client = served.client();
+        let whole = client.get("inspector.tree", json!({}));
+        let pages = |client: &mut Client, since: Option<&Value>| {
+            let (mut pages, mut from) = (Vec::new(), Value::Null);
+            loop {
+                let mut params = json!({"limit": 3});
+                if let Some(since) = since {
+                    params["since"] = since.clone();
+                }
+                if !from.is_null() {
+                    params["from"] = from;
+                }
+                let page = client.get("inspector.tree", params);
+                from = page["next"].clone();
+                assert_eq!(page["complete"], from.is_null(), "{kind} {page}");
+                pages.push(page);
+                if from.is_null() {
+                    return pages;
+                }
+            }
+        };
+        let told = |pages: &[Value], field: &str| {
+            let nodes = pages
+                .iter()
+                .flat_map(|page| page[field].as_array().unwrap());
+            let mut nodes: Vec<Value> = nodes.cloned().collect();
+            nodes.sort_by_key(|node| node["node"].as_u64());
+            nodes
+        };
+        let all = told(std::slice::from_ref(&whole), "nodes");
+        let read = pages(&mut client, None);
+        assert!(
+            read.iter()
+                .all(|page| page["nodes"].as_array().unwrap().len() <= 3)
+        );
+        assert_eq!(told(&read, "nodes"), all, "{kind}");
+        // Nothing has changed since the first of them.
+        let since = read[0]["revision"].clone();
+        let changes = pages(&mut client, Some(&since));
+        assert_eq!(told(&changes, "changed"), [] as [Value; 0], "{kind}");
+        // And so do changes, all of them since a revision that is not known.
+        let read = pages(&mut client, Some(&json!(1_000_000)));
+        assert_eq!(told(&read, "nodes"), all, "{kind}");
+        let reply = client.ask("inspector.tree", json!({"limit": 0}));
+        assert_eq!(reason(&reply), "invalid_params", "{kind} {reply}");
+    }
+}
+
+#[test]
+fn what_changes_between_two_pages_is_told_after_the_last() {
+    let mut served = egui(allow(), true);
+    let mut client = served.client();
+    let first = client.get("inspector.tree", json!({"limit": 2}));
+    let app = served.egui.as_mut().unwrap();
+    app.change(|form| form.more = true);
+    // Somebody else looks, so that what is known moves on.
+    served.client().get("inspector.tree", json!({}));
+    let rest = json!({"from": first["next"]});
+    let rest = client.get("inspector.tree", rest);
+    assert_eq!(rest["complete"], true, "{rest}");
+    let since = json!({"since": first["revision"]});
+    let changes = client.get("inspector.tree", since);
+    handle(changes["changed"].as_array().unwrap(), "More");
+}
+
+#[test]
 fn rule_8_properties_are_told_and_secrets_are_withheld() {
     for (kind, serve) in BOTH {
         let served = serve(allow(), true);

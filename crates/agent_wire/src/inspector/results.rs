@@ -1,5 +1,7 @@
 //! Results of the inspector's methods. Fields are left out when there is nothing to say.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,10 +12,13 @@ use crate::{results::Word, words::vocabulary};
 pub struct Tree {
     /// Of the inspector's own count, which moves when anything in the tree does; no agent's.
     pub revision: u64,
-    /// False when a bound cut the list.
+    /// False when these are not all.
     pub complete: bool,
-    /// Each after what it is in.
-    pub nodes: Vec<Node>,
+    /// In the order of the tree. What a node is in may be on another page.
+    pub nodes: Vec<Arc<Node>>,
+    /// What `from` takes for the next page; none: a bound cut it, or nothing is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }
 
 /// Result of `inspector.tree` with `since`, where that revision is still known.
@@ -21,14 +26,17 @@ pub struct Tree {
 pub struct TreeChanges {
     /// The revision now.
     pub revision: u64,
-    /// False when a bound cut the tree.
+    /// False when these are not all, or a bound cut the tree.
     pub complete: bool,
     /// The revision that was asked for.
     pub since: u64,
-    /// The nodes that are new or differ, each after what it is in.
-    pub changed: Vec<Node>,
-    /// The handles of those that are gone.
+    /// The nodes that are new or differ, in the order of the tree.
+    pub changed: Vec<Arc<Node>>,
+    /// The handles of those that are gone: on the first page.
     pub removed: Vec<u64>,
+    /// What `from` takes for the next page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }
 
 /// One node of the whole tree.

@@ -24,13 +24,32 @@ const NODE: Param = required("node", HANDLE, "the node's handle");
 pub static METHODS: &[Verb] = &[
     Verb {
         name: "inspector.tree",
-        summary: "The whole live tree but for what is excluded, or what changed in it.",
-        params: &[optional(
-            "since",
-            HANDLE,
-            "only what changed since this revision, which an earlier reply gave",
-        )],
-        result: "`{revision, complete, nodes}` or `{revision, complete, since, changed, removed}`",
+        summary: "The whole live tree but for what is excluded, or what changed in it. A reply \
+                  with `next` is a page: ask the same with `from` until there is none; \
+                  the `revision` of the first page is what `since` takes after that.",
+        params: &[
+            optional(
+                "since",
+                HANDLE,
+                "only what changed since this revision, which an earlier reply gave",
+            ),
+            optional(
+                "from",
+                HANDLE,
+                "go on with this, which an earlier reply gave as `next`; \
+                 the app is not looked at anew",
+            ),
+            optional(
+                "limit",
+                ParamKind::Integer {
+                    min: 1,
+                    max: limits::INSPECTOR_NODES as u64,
+                },
+                "nodes on a page at most",
+            ),
+        ],
+        result: "`{revision, complete, nodes, next?}` or \
+                 `{revision, complete, since, changed, removed, next?}`",
         ..INSPECTING
     },
     Verb {
