@@ -9,13 +9,26 @@ use std::sync::Arc;
 pub struct Inspector {
     #[cfg(feature = "inspector")]
     pub(crate) app: Option<Arc<dyn agent_inspect::Inspectable>>,
+    #[cfg(feature = "inspector")]
+    pub(crate) consent: Option<Arc<agent_inspect::ReadConsent>>,
 }
 
 #[cfg(feature = "inspector")]
 impl Inspector {
     /// It is, of this app.
     pub fn armed(app: Arc<dyn agent_inspect::Inspectable>) -> Self {
-        Self { app: Some(app) }
+        Self {
+            app: Some(app),
+            consent: None,
+        }
+    }
+
+    /// And may read what the app's user has decided about agents. Without this it is told that
+    /// the app decides by itself.
+    #[must_use]
+    pub fn with_consent(mut self, read: Arc<agent_inspect::ReadConsent>) -> Self {
+        self.consent = Some(read);
+        self
     }
 }
 

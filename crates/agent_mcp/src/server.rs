@@ -332,7 +332,7 @@ impl Shared {
         let gate = config.gate;
         let armed_inspector = config.inspector.is_armed();
         #[cfg(feature = "inspector")]
-        let desk = config.inspector.app.map(crate::inspect::Desk::new);
+        let desk = crate::inspect::Desk::new(config.inspector);
         #[cfg(feature = "inspector")]
         let gate = match &desk {
             Some(desk) => desk.listening(gate),

@@ -19,19 +19,20 @@ use std::{
 };
 
 use agent_core::{AuthGate, Request};
-use agent_inspect::{Ask, Hide, Inspectable, Job, Told};
+use agent_inspect::{Ask, Hide, Inspectable, Job, ReadConsent, Told};
 use agent_wire::{
     Args, Failure, Outcome, RequestId, Verb, error_line, inspector,
     limits::{self, names},
     words,
 };
 
-use crate::{connection::Connection, server::Shared, sync::lock, tell::Tell};
+use crate::{connection::Connection, inspector::Inspector, server::Shared, sync::lock, tell::Tell};
 use known::{Found, Wanted};
 
 /// What a server has for inspectors, where the app armed them.
 pub(crate) struct Desk {
     app: Arc<dyn Inspectable>,
+    consent: Option<Arc<ReadConsent>>,
     log: Arc<log::Log>,
     known: Mutex<known::Known>,
     /// How many requests are being answered.
@@ -41,14 +42,16 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(app: Arc<dyn Inspectable>) -> Arc<Self> {
-        Arc::new(Self {
-            app,
+    /// `None`: they are not armed.
+    pub(crate) fn new(inspector: Inspector) -> Option<Arc<Self>> {
+        Some(Arc::new(Self {
+            app: inspector.app?,
+            consent: inspector.consent,
             log: Arc::default(),
             known: Mutex::default(),
             busy: AtomicUsize::new(0),
             inspectors: Mutex::default(),
-        })
+        }))
     }
 
     /// The same gate, which notes what agents ask and are answered.
@@ -120,6 +123,10 @@ impl Desk {
         let ask = match &question {
             Question::Log { after, limit } => {
                 return Ok(to_wire::log(id, &self.log, *after, *limit));
+            }
+            Question::Consent => {
+                let read = self.consent.as_ref();
+                return Ok(to_wire::consent(id, read.map(|read| read())));
             }
             Question::Tree(wanted) => {
                 let known = lock(&self.known);
@@ -199,6 +206,7 @@ enum Question {
     Tree(Wanted),
     Lint,
     Log { after: u64, limit: usize },
+    Consent,
     App(Ask),
 }
 
@@ -224,6 +232,7 @@ impl Question {
             }),
             "agent_view" => Self::App(Ask::View(node?)),
             "lint" => Self::Lint,
+            "consent" => Self::Consent,
             "log" => Self::Log {
                 after: args.integer("after").unwrap_or(0),
                 limit: limit(args, limits::INSPECTOR_LOG),

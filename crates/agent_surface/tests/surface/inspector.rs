@@ -2,6 +2,7 @@
 
 use agent_surface::{
     AuthGate, Decision, Scope, Surface, Tag, Verb,
+    consent::{Consent, Mode, Rule, Store},
     egui::{AgentUi as _, AgentWidget as _, Role},
     headless::{Headless, Tree, Widget},
 };
@@ -158,6 +159,7 @@ const METHODS: &[&str] = &[
     "agent_view",
     "lint",
     "log",
+    "consent",
 ];
 
 #[test]
@@ -330,6 +332,80 @@ fn what_changes_between_two_pages_is_told_after_the_last() {
     let since = json!({"since": first["revision"]});
     let changes = client.get("inspector.tree", since);
     handle(changes["changed"].as_array().unwrap(), "More");
+}
+
+#[test]
+fn what_the_user_has_decided_is_told_where_rules_decide() {
+    let folder = folder();
+    let rules = folder.path().join("rules");
+    let store = Store::at(&rules);
+    let rule = |name: &str, allow| Rule {
+        app: "form".into(),
+        scope: Scope::Surface,
+        agent: format!("path:/usr/bin/{name}"),
+        name: name.into(),
+        program: Some(format!("/usr/bin/{name}")),
+        content: None,
+        evidence: vec![format!("/usr/bin/{name}"), "started by a shell".into()],
+        allow,
+        since: 1_700_000_000,
+        until: None,
+        last_used: None,
+        uses: 0,
+    };
+    let used = Rule {
+        last_used: Some(1_700_000_100),
+        uses: 3,
+        ..rule("ada", true)
+    };
+    let limited = Rule {
+        until: Some(u64::from(u32::MAX)),
+        scope: Scope::Full,
+        ..rule("bob", false)
+    };
+    let over = Rule {
+        until: Some(1_700_000_001 - 1_000_000_000),
+        ..rule("eve", true)
+    };
+    for rule in [&used, &limited, &over] {
+        store.save(rule).unwrap();
+    }
+    let consent = Consent::builder("form")
+        .mode(Mode::AllowAll)
+        .rules_dir(&rules)
+        .no_log()
+        .build();
+    for (kind, serve) in BOTH {
+        let served = serve(consent.gate(), true);
+        let told = served.client().get("inspector.consent", json!({}));
+        let expected = json!({
+            "by": "consent", "mode": "allow_all", "complete": true,
+            "rules": [
+                {
+                    "rule": used.id().as_str(), "name": "ada", "agent": "path:/usr/bin/ada",
+                    "program": "/usr/bin/ada",
+                    "evidence": ["/usr/bin/ada", "started by a shell"],
+                    "scope": "surface", "allow": true, "stored": true,
+                    "since_ms": 1_700_000_000_000_u64, "last_used_ms": 1_700_000_100_000_u64,
+                    "uses": 3,
+                },
+                {
+                    "rule": limited.id().as_str(), "name": "bob", "agent": "path:/usr/bin/bob",
+                    "program": "/usr/bin/bob",
+                    "evidence": ["/usr/bin/bob", "started by a shell"],
+                    "scope": "full", "allow": false, "stored": true,
+                    "since_ms": 1_700_000_000_000_u64,
+                    "until_ms": u64::from(u32::MAX) * 1_000, "uses": 0,
+                },
+            ],
+        });
+        assert_eq!(told, expected, "{kind}");
+        // Behind a policy of its own an app decides by itself, and nothing can be read.
+        let own = serve(allow(), true);
+        let told = own.client().get("inspector.consent", json!({}));
+        let nothing = json!({"by": "app", "rules": [], "complete": true});
+        assert_eq!(told, nothing, "{kind}");
+    }
 }
 
 #[test]

@@ -308,3 +308,60 @@ pub enum Heard {
         outcome: Word,
     },
 }
+
+vocabulary! {
+    /// Who decides about agents.
+    DecidedBy {
+        /// The project's own consent, whose rules can be read.
+        Consent = "consent",
+        /// The app, by a policy of its own: there is nothing that could be read.
+        App = "app",
+    }
+}
+
+/// Result of `inspector.consent`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consent {
+    /// Who decides.
+    pub by: DecidedBy,
+    /// What becomes of agents about whom nothing is remembered: `ask`, `allow_all`, `deny_all`; or
+    /// `lockdown`, in which nobody is let in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Word>,
+    /// What is remembered, by name.
+    pub rules: Vec<ConsentRule>,
+    /// False when there are more rules than these.
+    pub complete: bool,
+}
+
+/// What was decided about one agent. Times are in milliseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsentRule {
+    /// Which rule, as `agent-surface consent` lists it.
+    pub rule: String,
+    /// What the program is called.
+    pub name: String,
+    /// What tells this agent from others.
+    pub agent: String,
+    /// The file of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// On what evidence it was taken for who it is.
+    pub evidence: Vec<String>,
+    /// To what: `surface`, `full`, `inspector`.
+    pub scope: Word,
+    /// Whether it was a yes.
+    pub allow: bool,
+    /// Whether it is on the disk; else it ends when the app quits.
+    pub stored: bool,
+    /// Since when.
+    pub since_ms: u64,
+    /// Until when; absent: until it is taken back, or the app quits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_ms: Option<u64>,
+    /// When it was last made use of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_ms: Option<u64>,
+    /// How many requests it has let in.
+    pub uses: u64,
+}

@@ -120,4 +120,11 @@ pub static METHODS: &[Verb] = &[
         result: "`{entries, last, dropped}`",
         ..INSPECTING
     },
+    Verb {
+        name: "inspector.consent",
+        summary: "What the app's user has decided about agents, to read: who decides, the standing \
+                  mode, the rules that are remembered.",
+        result: "`{by, mode?, rules, complete}`",
+        ..INSPECTING
+    },
 ];
