@@ -32,6 +32,8 @@ pub struct Row {
     pub opens: bool,
     /// Whether that is open.
     pub open: bool,
+    /// Whether it is itself what is looked for, not only around it.
+    pub found: bool,
 }
 
 /// A reply to `inspector.tree`, of the whole or of what changed.
@@ -378,7 +380,8 @@ impl Tree {
         // What is on show, and what that is in.
         let mut wanted = vec![false; self.flat.len()];
         let mut opens = vec![false; self.flat.len()];
-        for (at, _) in self.flat.iter().enumerate().filter(|(_, flat)| found(flat)) {
+        let hits: Vec<bool> = self.flat.iter().map(found).collect();
+        for (at, _) in hits.iter().enumerate().filter(|(_, hit)| **hit) {
             let mut around = Some(at);
             while let Some(at) = around
                 && !std::mem::replace(&mut wanted[at], true)
@@ -413,6 +416,7 @@ impl Tree {
                 depth: around.len(),
                 opens: opens[at],
                 open,
+                found: hits[at],
             });
             around.push(flat.end);
             at = if open { at + 1 } else { flat.end };

@@ -12,8 +12,8 @@ use std::{
 };
 
 use agent_wire::inspector::{
-    AgentView, Finding, Highlighted, Lints, Log, LogEntry, NodeProperties, Picked, Property,
-    Screenshot,
+    AgentView, Consent, Finding, Highlighted, Lints, Log, LogEntry, NodeProperties, Picked,
+    Property, Screenshot,
 };
 use serde_json::json;
 
@@ -27,6 +27,8 @@ use crate::{
 const EVERY: Duration = Duration::from_millis(300);
 /// How often it is asked for what takes it longer.
 const SELDOM: Duration = Duration::from_secs(3);
+/// How often it is asked whom it lets in.
+const CONSENT: Duration = Duration::from_secs(1);
 /// How often somebody who isn't there is looked for.
 const AGAIN: Duration = Duration::from_millis(500);
 /// How long a picture may take, in milliseconds: the app may not be drawn at all.
@@ -53,6 +55,8 @@ pub struct Seen {
     pub view: Option<AgentView>,
     /// What is likely wrong.
     pub findings: Vec<Finding>,
+    /// Whom the app lets in; `None` where its inspector can't be asked that.
+    pub consent: Option<Consent>,
     /// What happened.
     pub log: VecDeque<LogEntry>,
     /// The window, or why there is no picture of it.
@@ -175,6 +179,8 @@ struct Followed {
     linted: Option<Instant>,
     /// Whether the tree has changed since.
     to_lint: bool,
+    /// When it was last asked whom it lets in.
+    consent: Option<Instant>,
 }
 
 impl Follower {
@@ -281,6 +287,10 @@ impl Follower {
             news |= seen.findings != lints.findings;
             seen.findings = lints.findings;
         }
+        if followed.consent.is_none_or(|at| at.elapsed() > CONSENT) {
+            followed.consent = Some(Instant::now());
+            news |= self.look_at_consent(link)?;
+        }
         if let Some(unexposed) = self.picture.take() {
             self.take_picture(link, unexposed)?;
             news = true;
@@ -316,6 +326,20 @@ impl Follower {
         seen.view = view;
         seen.properties = told.map_or_else(Vec::new, |told| told.properties);
         Ok(())
+    }
+
+    /// Answers whether anything has changed.
+    fn look_at_consent(&mut self, link: &mut Link) -> Result<bool, No> {
+        let consent = match link.ask::<Consent>("consent", json!({})) {
+            Ok(consent) => Some(consent),
+            // An app of an earlier release.
+            Err(No::Refused { .. }) => None,
+            Err(no) => return Err(no),
+        };
+        let mut seen = lock(&self.seen);
+        let news = seen.consent != consent;
+        seen.consent = consent;
+        Ok(news)
     }
 
     fn take_picture(&mut self, link: &mut Link, unexposed: bool) -> Result<(), No> {
