@@ -55,6 +55,8 @@ pub struct Seen {
     pub view: Option<AgentView>,
     /// What is likely wrong.
     pub findings: Vec<Finding>,
+    /// Whether there is more of that.
+    pub more_findings: bool,
     /// Whom the app lets in; `None` where its inspector can't be asked that.
     pub consent: Option<Consent>,
     /// What happened.
@@ -106,6 +108,8 @@ impl Watch {
             wake: Box::new(wake),
             picking: false,
             picture: Some(false),
+            unexposed: false,
+            highlighted: None,
         };
         let thread = std::thread::Builder::new()
             .name("inspector:watch".into())
@@ -165,6 +169,10 @@ struct Follower {
     picking: bool,
     /// A picture is wanted.
     picture: Option<bool>,
+    /// Of which kind the last one was.
+    unexposed: bool,
+    /// What the app draws over.
+    highlighted: Option<u64>,
 }
 
 /// Nobody looks any more.
@@ -179,6 +187,10 @@ struct Followed {
     linted: Option<Instant>,
     /// Whether the tree has changed since.
     to_lint: bool,
+    /// When the last picture was taken.
+    pictured: Option<Instant>,
+    /// Whether the tree has changed since.
+    to_picture: bool,
     /// When it was last asked whom it lets in.
     consent: Option<Instant>,
 }
@@ -211,6 +223,7 @@ impl Follower {
             seen.tree.clear();
             seen.selected = None;
         }
+        self.highlighted = None;
         let mut followed = Followed::default();
         match self.find_in_log(&mut link) {
             Ok(entry) => followed.entry = entry,
@@ -256,6 +269,7 @@ impl Follower {
                 seen.keep_selection();
             }
             followed.to_lint |= moved;
+            followed.to_picture |= moved;
             let told = match seen.tree.goes_on() {
                 true => Told::Part,
                 false => seen.tree.told(),
@@ -278,20 +292,26 @@ impl Follower {
         if news {
             self.look_at_selected(link)?;
         }
-        let rested = followed.linted.is_none_or(|at| at.elapsed() > SELDOM);
-        if followed.to_lint && rested {
+        let rested = |last: Option<Instant>| last.is_none_or(|at| at.elapsed() > SELDOM);
+        if followed.to_lint && rested(followed.linted) {
             followed.to_lint = false;
             followed.linted = Some(Instant::now());
             let lints: Lints = link.ask("lint", json!({}))?;
             let mut seen = lock(&self.seen);
             news |= seen.findings != lints.findings;
             seen.findings = lints.findings;
+            seen.more_findings = !lints.complete;
         }
         if followed.consent.is_none_or(|at| at.elapsed() > CONSENT) {
             followed.consent = Some(Instant::now());
             news |= self.look_at_consent(link)?;
         }
+        if followed.to_picture && rested(followed.pictured) {
+            self.picture.get_or_insert(self.unexposed);
+        }
         if let Some(unexposed) = self.picture.take() {
+            followed.to_picture = false;
+            followed.pictured = Some(Instant::now());
             self.take_picture(link, unexposed)?;
             news = true;
         }
@@ -343,27 +363,51 @@ impl Follower {
     }
 
     fn take_picture(&mut self, link: &mut Link, unexposed: bool) -> Result<(), No> {
-        let hide = match unexposed {
-            true => "unexposed",
-            false => "secrets",
-        };
-        let taken = match link.ask::<Screenshot>(
-            "screenshot",
-            json!({ "hide": hide, "timeout_ms": PICTURE_MS }),
-        ) {
-            Ok(screenshot) => Picture::read(&screenshot).map(Arc::new),
-            // A window that is not on any screen is not drawn; it may be there the next time.
-            Err(No::Refused { reason, message }) if reason == "app_busy" => {
-                self.picture = Some(unexposed);
-                Err(message)
-            }
-            Err(No::Refused { message, .. }) => Err(message),
-            Err(no) => return Err(no),
-        };
+        self.unexposed = unexposed;
+        // What is drawn over the window would be in the picture.
+        let highlighted = self.highlighted;
+        self.highlight(link, None)?;
+        let taken = self.picture_of(link, unexposed);
+        self.highlight(link, highlighted)?;
+        let taken = taken?;
         let mut seen = lock(&self.seen);
         seen.picture = Some(taken);
         seen.pictures += 1;
         Ok(())
+    }
+
+    /// Has the app draw over this node, and over no other any more.
+    fn highlight(&mut self, link: &mut Link, node: Option<u64>) -> Result<(), No> {
+        if self.highlighted == node {
+            return Ok(());
+        }
+        let params = node.map_or(json!({}), |node| json!({ "node": node }));
+        let done = optional(link.ask::<Highlighted>("highlight", params))?;
+        self.highlighted = node.filter(|_| done.is_some());
+        Ok(())
+    }
+
+    /// A picture, or why there is none.
+    fn picture_of(
+        &mut self,
+        link: &mut Link,
+        unexposed: bool,
+    ) -> Result<Result<Arc<Picture>, String>, No> {
+        let hide = match unexposed {
+            true => "unexposed",
+            false => "secrets",
+        };
+        let params = json!({ "hide": hide, "timeout_ms": PICTURE_MS });
+        match link.ask::<Screenshot>("screenshot", params) {
+            Ok(screenshot) => Ok(Picture::read(&screenshot).map(Arc::new)),
+            // A window that is not on any screen is not drawn; it may be there the next time.
+            Err(No::Refused { reason, message }) if reason == "app_busy" => {
+                self.picture = Some(unexposed);
+                Ok(Err(message))
+            }
+            Err(No::Refused { message, .. }) => Ok(Err(message)),
+            Err(no) => Err(no),
+        }
     }
 
     /// Waits so long, and sees to what the window asks meanwhile. With a link the first thing
@@ -386,10 +430,7 @@ impl Follower {
                         None => Ok(()),
                     }
                 }
-                (Ask::Highlight(node), Some(link)) => {
-                    let params = node.map_or(json!({}), |node| json!({ "node": node }));
-                    optional(link.ask::<Highlighted>("highlight", params)).map(|_| ())
-                }
+                (Ask::Highlight(node), Some(link)) => self.highlight(link, node),
                 (Ask::Highlight(_), None) => Ok(()),
                 (Ask::Picture { unexposed }, Some(link)) => {
                     self.take_picture(link, unexposed).map(|()| (self.wake)())

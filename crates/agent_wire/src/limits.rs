@@ -70,6 +70,9 @@ pub const INSPECTOR_NODES: usize = 20_000;
 /// Entries of the inspector's log that are kept.
 pub const INSPECTOR_LOG: usize = 1_000;
 
+/// Findings in a reply to the inspector's lint.
+pub const INSPECTOR_FINDINGS: usize = 1_000;
+
 /// Rules about agents in a reply to the inspector.
 pub const INSPECTOR_RULES: usize = 1_000;
 

@@ -74,11 +74,15 @@ fn words(ui: &Ui, rule: &ConsentRule) -> LayoutJob {
         (None, true) => "always, until it is taken back".to_owned(),
         (None, false) => "this run, until the app quits".to_owned(),
     };
-    let used = match (rule.uses, rule.last_used_ms) {
-        (0, _) => "never used".to_owned(),
-        (uses, None) => format!("used {uses} times"),
-        (uses, Some(last)) => format!("used {uses} times, last {}", time(last)),
+    let used = match rule.uses {
+        0 => "never used".to_owned(),
+        1 => "used once".to_owned(),
+        uses => format!("used {uses} times"),
     };
+    let last = rule
+        .last_used_ms
+        .map(|last| format!(", last {}", time(last)));
+    let used = used + &last.unwrap_or_default();
     let mut lines = vec![format!("since {}", time(rule.since_ms)), until, used];
     if let Some(program) = &rule.program {
         lines.push(format!("program: {program:?}"));

@@ -3,7 +3,7 @@
 use agent_surface::egui::{AgentUi as _, Role, Rows, Tag};
 use agent_wire::inspector::{AgentView, Finding, Verdict};
 use egui::{
-    FontSelection, Link, RichText, ScrollArea, Sense, TextStyle, Ui, UiBuilder,
+    FontSelection, Link, RichText, ScrollArea, Sense, TextStyle, TextWrapMode, Ui, UiBuilder,
     text::{LayoutJob, TextWrapping},
     vec2,
 };
@@ -119,12 +119,15 @@ pub(super) fn properties(ui: &mut Ui, seen: &Seen) {
             (value, false) => value.to_string(),
         };
         let line = format!("{}: {} = {value}", property.name, property.kind);
-        ui.label(RichText::new(line).monospace())
+        let line = RichText::new(line).monospace();
+        // What is set stands out.
+        let is_empty = property.value.is_null() && !property.withheld;
+        ui.label(if is_empty { line.weak() } else { line })
     });
     Pane::Details.scrolled(ui, &output);
 }
 
-/// What is likely wrong, each with what to do: two lines of it, all of it under the pointer.
+/// What is likely wrong, each with what to do: three lines of it, all of it under the pointer.
 pub(super) fn lint(ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
     let all = &seen.findings;
     if all.is_empty() {
@@ -132,7 +135,7 @@ pub(super) fn lint(ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
         return;
     }
     let line = ui.text_style_height(&TextStyle::Body);
-    let height = 3.0 * line + 2.0 * ui.spacing().item_spacing.y + 6.0;
+    let height = 4.0 * line + 2.0 * ui.spacing().item_spacing.y + 6.0;
     let tag = Tag::id("findings").role(Role::List).label("Findings");
     let rows = Rows {
         area: Pane::Details.scroll(ui, ScrollArea::vertical().auto_shrink(false)),
@@ -147,13 +150,13 @@ pub(super) fn lint(ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
         };
         let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
         let mut ui = ui.new_child(UiBuilder::new().max_rect(rect));
-        let ids = finding.ids.join(", ");
-        let words = format!("{}: {ids}", finding.lint.replace('_', " "));
-        let words = RichText::new(words);
-        let found = ui.add(Link::new(words)).on_hover_text("Show the first");
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+        let found = ui.add(Link::new(in_words(finding)));
+        let found = found.on_hover_text("Show the first");
+        ui.style_mut().wrap_mode = None;
         let advice = LayoutJob {
             wrap: TextWrapping {
-                max_rows: 2,
+                max_rows: 3,
                 ..TextWrapping::wrap_at_width(rect.width())
             },
             ..LayoutJob::simple(
@@ -170,6 +173,18 @@ pub(super) fn lint(ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
         found
     });
     Pane::Details.scrolled(ui, &output);
+}
+
+/// What was found, and on which: the first of them.
+fn in_words(finding: &Finding) -> String {
+    const SOME: usize = 5;
+    let some: Vec<&str> = finding.ids.iter().take(SOME).map(String::as_str).collect();
+    let more = match finding.ids.len().saturating_sub(SOME) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let lint = finding.lint.replace('_', " ");
+    format!("{lint}: {}{more}", some.join(", "))
 }
 
 /// Which finding: the same for as long as it is found.

@@ -141,9 +141,13 @@ fn one(ui: &mut Ui, row: &Row, node: &Node, parts: &Parts<'_>, height: f32) -> (
     let selected = parts.seen.selected == Some(row.node);
     let caption = caption(node);
     let font = FontSelection::Default.resolve(ui.style());
+    let colour = match selected {
+        true => ui.visuals().selection.stroke.color,
+        false => colour(ui, node),
+    };
     let galley = ui
         .painter()
-        .layout_no_wrap(caption.clone(), font.clone(), colour(ui, node));
+        .layout_no_wrap(caption.clone(), font.clone(), colour);
     let left = row.depth as f32 * STEP + 14.0;
     let width = (left + galley.size().x + 8.0).max(ui.available_width());
     // The keyboard goes to the tree, and walks the rows from there.

@@ -9,6 +9,9 @@ use crate::watch::Seen;
 
 pub(super) fn show(ui: &mut Ui, seen: &Seen) {
     let log = &seen.log;
+    if log.is_empty() {
+        ui.weak("What happens in the app, and what agents ask and are answered, is listed here.");
+    }
     let height = ui.text_style_height(&TextStyle::Monospace);
     let tag = Tag::id("log")
         .role(Role::List)

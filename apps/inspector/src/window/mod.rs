@@ -239,7 +239,8 @@ impl Inspector {
             for (tab, key, id, name) in TABS {
                 let name = match tab {
                     Tab::Lint if !seen.findings.is_empty() => {
-                        format!("{name} ({})", seen.findings.len())
+                        let more = if seen.more_findings { "+" } else { "" };
+                        format!("{name} ({}{more})", seen.findings.len())
                     }
                     _ => name.to_owned(),
                 };

@@ -67,7 +67,8 @@ impl Pane {
             ui.memory_mut(|memory| memory.set_focus_lock_filter(self.id(), own));
             let stroke = ui.visuals().selection.stroke;
             let painter = ui.painter();
-            painter.rect_stroke(rect.expand(3.0), 2.0, stroke, StrokeKind::Inside);
+            let seen = rect.expand(3.0).intersect(painter.clip_rect());
+            painter.rect_stroke(seen, 2.0, stroke, StrokeKind::Inside);
         }
     }
 

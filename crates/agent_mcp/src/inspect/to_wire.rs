@@ -71,7 +71,9 @@ pub(super) fn tree(id: &RequestId, page: Page) -> Vec<u8> {
 }
 
 pub(super) fn lint(id: &RequestId, findings: Vec<agent_inspect::Finding>) -> Vec<u8> {
-    let findings = findings.into_iter().map(|finding| Finding {
+    let complete = findings.len() <= limits::INSPECTOR_FINDINGS;
+    let findings = findings.into_iter().take(limits::INSPECTOR_FINDINGS);
+    let findings = findings.map(|finding| Finding {
         lint: finding.lint.word().into(),
         nodes: finding.nodes,
         ids: finding.ids,
@@ -81,6 +83,7 @@ pub(super) fn lint(id: &RequestId, findings: Vec<agent_inspect::Finding>) -> Vec
         id,
         &Lints {
             findings: findings.collect(),
+            complete,
         },
     )
 }

@@ -241,6 +241,8 @@ pub struct Verdict {
 pub struct Lints {
     /// What is likely wrong.
     pub findings: Vec<Finding>,
+    /// False when more was found than these.
+    pub complete: bool,
 }
 
 /// One likely mistake.

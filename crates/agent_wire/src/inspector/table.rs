@@ -99,7 +99,7 @@ pub static METHODS: &[Verb] = &[
     Verb {
         name: "inspector.lint",
         summary: "What is likely wrong in how widgets are tagged.",
-        result: "`{findings}`",
+        result: "`{findings, complete}`",
         ..INSPECTING
     },
     Verb {
