@@ -37,6 +37,9 @@ pub(crate) fn add_steps(steps: &mut Steps) -> Result<(), String> {
         let name = name_of(&folder);
         let mut built = Err("it was not built, as said above".to_owned());
         steps.run(&format!("recipe {name}: build"), || {
+            for (_, other) in STARTS.iter().filter(|(recipe, _)| *recipe == name) {
+                build(&root, &root.join(other))?;
+            }
             built = Ok(build(&root, &folder)?);
             Ok(Ended::Passed(String::new()))
         });
@@ -64,6 +67,9 @@ fn in_a_window(program: &Path, folder: &Path) -> Result<Ended, String> {
     let xvfb = Xvfb::start()?;
     converse(program, folder, |command| xvfb.show(command))
 }
+
+/// Recipes that start a program of ours, which they find beside their own.
+const STARTS: &[(&str, &str)] = &[("inspector_agent", "apps/agent-surface")];
 
 /// Recipes for macOS: here `cargo xtask appkit` runs them, on GNUstep.
 const FOR_MACOS: &[&str] = &["appkit_agent"];

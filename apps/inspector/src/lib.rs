@@ -9,6 +9,6 @@ mod window;
 
 pub use link::{Link, No, Which};
 pub use picture::Picture;
-pub use tree::{Filter, Place, Row, Tree};
+pub use tree::{Filter, Page, Place, Row, Told, Tree};
 pub use watch::{Seen, Watch};
 pub use window::{Inspector, serve};

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// Longer than an app takes to say that it is busy.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A reply of a hundred thousand nodes is not longer.
+/// A page of the tree, or a picture, is not longer.
 const MAX_REPLY: u64 = 256 << 20;
 
 /// How long the app may take to look at itself, in milliseconds.

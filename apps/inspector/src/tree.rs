@@ -1,8 +1,13 @@
 //! The tree of the inspected app, as it was last told, and which rows of it are on show.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use agent_wire::inspector::{Node, Tree as Whole, TreeChanges};
+use agent_wire::inspector::Node;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// Which nodes are on show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +32,43 @@ pub struct Row {
     pub opens: bool,
     /// Whether that is open.
     pub open: bool,
+    /// Whether it is itself what is looked for, not only around it.
+    pub found: bool,
+}
+
+/// A reply to `inspector.tree`, of the whole or of what changed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Page {
+    revision: u64,
+    complete: bool,
+    since: Option<u64>,
+    nodes: Vec<Arc<Node>>,
+    changed: Vec<Arc<Node>>,
+    removed: Vec<u64>,
+    next: Option<u64>,
+}
+
+/// How much of the tree was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Told {
+    /// Nothing yet, or a part: the next page is to be asked for.
+    #[default]
+    Part,
+    /// All of it.
+    Whole,
+    /// As much as an inspector is ever told: there is more.
+    Cut,
+}
+
+/// A node, and where it stands.
+#[derive(Debug)]
+struct Held {
+    node: Arc<Node>,
+    /// What is searched in, in lower case.
+    told: Arc<str>,
+    /// Its place in the list of all.
+    at: usize,
 }
 
 /// What rows are made of: a node in its place.
@@ -39,17 +81,21 @@ struct Flat {
     end: usize,
     exposed: bool,
     shown: bool,
-    /// What is searched in, in lower case.
-    told: String,
+    told: Arc<str>,
 }
 
 /// The tree.
 #[derive(Debug, Default)]
 pub struct Tree {
-    nodes: HashMap<u64, Node>,
-    /// What is directly in each, in order; windows are in 0.
+    nodes: HashMap<u64, Held>,
+    /// What is directly in each, in order; windows are in `None`.
     children: HashMap<Option<u64>, Vec<u64>>,
-    revision: Option<u64>,
+    told: Told,
+    /// What is asked for: changes since this revision, and from which handle on.
+    since: Option<u64>,
+    from: Option<u64>,
+    /// The revision of the first page of those that are being read.
+    reading: u64,
     /// Moves when anything does: to know when rows are stale.
     changes: u64,
     /// All of them in the order in which they stand, for rows to be made of.
@@ -57,9 +103,25 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// What to ask changes since.
-    pub fn revision(&self) -> Option<u64> {
-        self.revision
+    /// What to ask `inspector.tree` next.
+    pub fn asks(&self) -> Value {
+        let mut params = json!({});
+        for (name, value) in [("since", self.since), ("from", self.from)] {
+            if let Some(value) = value {
+                params[name] = value.into();
+            }
+        }
+        params
+    }
+
+    /// How much was told.
+    pub fn told(&self) -> Told {
+        self.told
+    }
+
+    /// Whether there is a next page to ask for.
+    pub fn goes_on(&self) -> bool {
+        self.from.is_some()
     }
 
     /// Counts what it took in.
@@ -79,43 +141,86 @@ impl Tree {
 
     /// The node of this handle.
     pub fn get(&self, node: u64) -> Option<&Node> {
-        self.nodes.get(&node)
+        self.nodes.get(&node).map(|held| &*held.node)
     }
 
     /// All nodes, in no order.
     pub fn all(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.values()
+        self.nodes.values().map(|held| &*held.node)
     }
 
     /// The nodes that an agent knows by an id.
     pub fn exposed(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.values().filter(|node| node.id.is_some())
+        self.all().filter(|node| node.id.is_some())
     }
 
-    /// Takes the whole.
-    pub fn take(&mut self, whole: Whole) {
-        self.nodes = whole
-            .nodes
-            .into_iter()
-            .map(|node| (node.node, node))
-            .collect();
-        self.revision = Some(whole.revision);
-        self.index();
+    /// Takes the reply to what it [asks](Self::asks). Answers whether anything changed by it.
+    pub fn take(&mut self, page: Page) -> bool {
+        match (page.since, self.since, self.from) {
+            // The app has forgotten what it was to go on from.
+            (None, Some(_), Some(_)) => {
+                self.clear();
+                return true;
+            }
+            (None, _, None) => self.clear(),
+            _ => {}
+        }
+        if self.from.is_none() {
+            self.reading = page.revision;
+        }
+        self.from = page.next;
+        let told = match (page.complete, page.next) {
+            (true, _) => Told::Whole,
+            (false, None) => Told::Cut,
+            // Of what changed, the whole was known before.
+            (false, Some(_)) if page.since.is_some() => self.told,
+            (false, Some(_)) => Told::Part,
+        };
+        let mut news = std::mem::replace(&mut self.told, told) != told;
+        if page.next.is_none() {
+            self.since = Some(self.reading);
+        }
+        // Whether rows come, go or move; else they only say something else.
+        let mut moved = false;
+        for node in page.removed {
+            moved |= self.nodes.remove(&node).is_some();
+        }
+        for node in page.nodes.into_iter().chain(page.changed) {
+            news = true;
+            moved |= self.put(node);
+        }
+        if moved {
+            self.index();
+        }
+        news |= moved;
+        self.changes += u64::from(news);
+        news
     }
 
-    /// Takes what changed. Answers whether anything did.
-    pub fn change(&mut self, changes: TreeChanges) -> bool {
-        self.revision = Some(changes.revision);
-        if changes.changed.is_empty() && changes.removed.is_empty() {
-            return false;
-        }
-        for node in changes.removed {
-            self.nodes.remove(&node);
-        }
-        let changed = changes.changed.into_iter();
-        self.nodes.extend(changed.map(|node| (node.node, node)));
-        self.index();
-        true
+    /// Answers whether it is new, or in another place.
+    fn put(&mut self, node: Arc<Node>) -> bool {
+        let told: Arc<str> = told(&node).to_lowercase().into();
+        let at = match self.nodes.get(&node.node) {
+            Some(Held { node: old, at, .. })
+                if (old.parent, old.index) == (node.parent, node.index) =>
+            {
+                Some(*at)
+            }
+            _ => None,
+        };
+        let flat = at.and_then(|at| self.flat.get_mut(at));
+        let stays = match flat.filter(|flat| flat.node == node.node) {
+            Some(flat) => {
+                flat.exposed = node.id.is_some();
+                flat.shown = node.shown;
+                flat.told = told.clone();
+                true
+            }
+            None => false,
+        };
+        let at = at.unwrap_or(usize::MAX);
+        self.nodes.insert(node.node, Held { node, told, at });
+        !stays
     }
 
     /// Forgets all: another run of the app has other handles.
@@ -127,28 +232,29 @@ impl Tree {
     }
 
     fn index(&mut self) {
-        self.changes += 1;
         self.children.clear();
-        for node in self.nodes.values() {
-            let siblings = self.children.entry(node.parent).or_default();
-            siblings.push(node.node);
+        for (handle, held) in &self.nodes {
+            let siblings = self.children.entry(held.node.parent).or_default();
+            siblings.push(*handle);
         }
         let nodes = &self.nodes;
         for siblings in self.children.values_mut() {
-            siblings.sort_by_key(|node| nodes.get(node).map_or(0, |node| node.index));
+            siblings.sort_by_key(|node| nodes.get(node).map_or(0, |held| held.node.index));
         }
         self.flatten();
     }
 
-    /// Puts all nodes into one list, each before what is in it.
+    /// Puts all nodes into one list, each before what is in it. What is in a node that was not
+    /// told yet is left out until that is.
     fn flatten(&mut self) {
         self.flat.clear();
         // Depth first, with a stack of our own: a node to enter, or one to leave.
         let mut open: Vec<Result<(u64, Option<usize>), usize>> = Vec::new();
-        let enter = |siblings: &[u64], parent, open: &mut Vec<_>| {
-            open.extend(siblings.iter().rev().map(|node| Ok((*node, parent))));
+        let enter = |siblings: Option<&Vec<u64>>, parent, open: &mut Vec<_>| {
+            let siblings = siblings.into_iter().flatten().rev();
+            open.extend(siblings.map(|node| Ok((*node, parent))));
         };
-        enter(self.children(None), None, &mut open);
+        enter(self.children.get(&None), None, &mut open);
         while let Some(next) = open.pop() {
             let (handle, parent) = match next {
                 Ok(entered) => entered,
@@ -160,20 +266,21 @@ impl Tree {
                     continue;
                 }
             };
-            let Some(node) = self.nodes.get(&handle) else {
+            let Some(held) = self.nodes.get_mut(&handle) else {
                 continue;
             };
             let at = self.flat.len();
+            held.at = at;
             self.flat.push(Flat {
                 node: handle,
                 parent,
                 end: at + 1,
-                exposed: node.id.is_some(),
-                shown: node.shown,
-                told: told(node).to_lowercase(),
+                exposed: held.node.id.is_some(),
+                shown: held.node.shown,
+                told: held.told.clone(),
             });
             open.push(Err(at));
-            enter(self.children(Some(handle)), Some(at), &mut open);
+            enter(self.children.get(&Some(handle)), Some(at), &mut open);
         }
     }
 
@@ -273,7 +380,8 @@ impl Tree {
         // What is on show, and what that is in.
         let mut wanted = vec![false; self.flat.len()];
         let mut opens = vec![false; self.flat.len()];
-        for (at, _) in self.flat.iter().enumerate().filter(|(_, flat)| found(flat)) {
+        let hits: Vec<bool> = self.flat.iter().map(found).collect();
+        for (at, _) in hits.iter().enumerate().filter(|(_, hit)| **hit) {
             let mut around = Some(at);
             while let Some(at) = around
                 && !std::mem::replace(&mut wanted[at], true)
@@ -308,6 +416,7 @@ impl Tree {
                 depth: around.len(),
                 opens: opens[at],
                 open,
+                found: hits[at],
             });
             around.push(flat.end);
             at = if open { at + 1 } else { flat.end };
@@ -351,18 +460,36 @@ mod tests {
 
     fn tree() -> Tree {
         let mut tree = Tree::default();
-        tree.take(Whole {
+        tree.take(Page {
             revision: 1,
             complete: true,
-            nodes: vec![
-                node(1, 0, 0, "Main", Some("main")),
-                node(2, 1, 0, "Box", None),
-                node(3, 2, 0, "Save", Some("save")),
-                node(4, 2, 1, "Cancel", None),
-                node(5, 1, 1, "Help", None),
-            ],
+            nodes: five(),
+            ..Page::default()
         });
         tree
+    }
+
+    fn five() -> Vec<Arc<Node>> {
+        let nodes = [
+            node(1, 0, 0, "Main", Some("main")),
+            node(2, 1, 0, "Box", None),
+            node(3, 2, 0, "Save", Some("save")),
+            node(4, 2, 1, "Cancel", None),
+            node(5, 1, 1, "Help", None),
+        ];
+        nodes.map(Arc::new).into()
+    }
+
+    /// What changed since the first revision.
+    fn changes(changed: Vec<Node>, removed: Vec<u64>) -> Page {
+        Page {
+            revision: 2,
+            complete: true,
+            since: Some(1),
+            changed: changed.into_iter().map(Arc::new).collect(),
+            removed,
+            ..Page::default()
+        }
     }
 
     fn shown(tree: &Tree, filter: Filter, search: &str, closed: &[u64]) -> Vec<(u64, usize)> {
@@ -401,21 +528,71 @@ mod tests {
     fn what_changed_is_taken_in() {
         let mut tree = tree();
         let before = tree.changes();
-        let changes = |changed, removed| TreeChanges {
-            revision: 2,
-            complete: true,
-            since: 1,
-            changed,
-            removed,
-        };
-        assert!(!tree.change(changes(vec![], vec![])));
+        assert!(!tree.take(changes(vec![], vec![])));
         assert_eq!(tree.changes(), before);
         // A new one comes before, which moves the other.
         let new = node(6, 2, 0, "New", None);
         let moved = node(3, 2, 1, "Save", Some("save"));
-        assert!(tree.change(changes(vec![new, moved], vec![4])));
+        assert!(tree.take(changes(vec![new, moved], vec![4])));
         assert_eq!(tree.children(Some(2)), [6, 3]);
-        assert_eq!(tree.revision(), Some(2));
+        assert_eq!(tree.asks(), json!({"since": 2}));
+        // One that stays where it is and says something else.
+        let renamed = node(5, 1, 1, "Assistance", None);
+        assert!(tree.take(changes(vec![renamed], vec![])));
+        let found = shown(&tree, Filter::All, "assist", &[]);
+        assert_eq!(found, [(1, 0), (5, 1)]);
+        assert_eq!(shown(&tree, Filter::All, "help", &[]), []);
+    }
+
+    #[test]
+    fn a_large_tree_comes_page_by_page() {
+        let page = |revision, since, nodes: &[usize], next: Option<u64>| {
+            let nodes: Vec<_> = nodes.iter().map(|at| five()[*at].clone()).collect();
+            let (nodes, changed) = match since {
+                None => (nodes, Vec::new()),
+                Some(_) => (Vec::new(), nodes),
+            };
+            Page {
+                revision,
+                complete: next.is_none(),
+                since,
+                nodes,
+                changed,
+                removed: Vec::new(),
+                next,
+            }
+        };
+        let mut tree = Tree::default();
+        assert_eq!(tree.asks(), json!({}));
+        tree.take(page(1, None, &[0, 2], Some(4)));
+        assert_eq!((tree.told(), tree.asks()), (Told::Part, json!({"from": 4})));
+        // What it is in was not told yet.
+        assert_eq!(shown(&tree, Filter::All, "", &[]), [(1, 0)]);
+        // The tree has moved on; what changed since the first page is asked for after the last.
+        tree.take(page(7, None, &[1, 3, 4], None));
+        assert_eq!(
+            (tree.told(), tree.asks()),
+            (Told::Whole, json!({"since": 1}))
+        );
+        let all = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 1)];
+        assert_eq!(shown(&tree, Filter::All, "", &[]), all);
+        // The same with changes: there is no hole meanwhile.
+        tree.take(page(8, Some(1), &[0], Some(3)));
+        let asked = json!({"since": 1, "from": 3});
+        assert_eq!((tree.told(), tree.asks()), (Told::Whole, asked));
+        tree.take(page(9, Some(1), &[3], None));
+        assert_eq!(tree.asks(), json!({"since": 8}));
+        assert_eq!(shown(&tree, Filter::All, "", &[]), all);
+        // Forgotten in the middle of it: from the beginning.
+        tree.take(page(10, Some(8), &[0], Some(3)));
+        tree.take(page(11, None, &[2], None));
+        assert_eq!((tree.told(), tree.asks()), (Told::Part, json!({})));
+        let cut = Page {
+            complete: false,
+            ..page(12, None, &[0], None)
+        };
+        tree.take(cut);
+        assert_eq!(tree.told(), Told::Cut);
     }
 
     #[test]
@@ -428,10 +605,11 @@ mod tests {
             node.parent = node.parent.map(|parent| parent + 100);
             node
         };
-        again.take(Whole {
+        again.take(Page {
             revision: 9,
             complete: true,
-            nodes: tree.all().cloned().map(shift).collect(),
+            nodes: tree.all().cloned().map(shift).map(Arc::new).collect(),
+            ..Page::default()
         });
         let found = places.map(|place| again.find(&place));
         assert_eq!(found, [Some(103), Some(104), Some(105)]);
@@ -444,13 +622,7 @@ mod tests {
         window.frame = None;
         let mut around = node(2, 1, 0, "Box", None);
         around.frame = Some([0.0, 0.0, 100.0, 100.0]);
-        tree.change(TreeChanges {
-            revision: 2,
-            complete: true,
-            since: 1,
-            changed: vec![window, around],
-            removed: vec![],
-        });
+        tree.take(changes(vec![window, around], vec![]));
         assert_eq!(tree.at(1, 5.0, 35.0), Some(3));
         assert_eq!(tree.at(1, 5.0, 75.0), Some(2));
         assert_eq!(tree.at(1, 500.0, 35.0), None);

@@ -12,22 +12,23 @@ use std::{
 };
 
 use agent_wire::inspector::{
-    AgentView, Finding, Highlighted, Lints, Log, LogEntry, Node, NodeProperties, Picked, Property,
-    Screenshot, Tree as Whole, TreeChanges,
+    AgentView, Consent, Finding, Highlighted, Lints, Log, LogEntry, NodeProperties, Picked,
+    Property, Screenshot,
 };
-use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     link::{Link, No, Which},
     picture::Picture,
-    tree::{Place, Tree},
+    tree::{Page, Place, Told, Tree},
 };
 
 /// How often the app is asked what changed.
 const EVERY: Duration = Duration::from_millis(300);
 /// How often it is asked for what takes it longer.
 const SELDOM: Duration = Duration::from_secs(3);
+/// How often it is asked whom it lets in.
+const CONSENT: Duration = Duration::from_secs(1);
 /// How often somebody who isn't there is looked for.
 const AGAIN: Duration = Duration::from_millis(500);
 /// How long a picture may take, in milliseconds: the app may not be drawn at all.
@@ -54,6 +55,10 @@ pub struct Seen {
     pub view: Option<AgentView>,
     /// What is likely wrong.
     pub findings: Vec<Finding>,
+    /// Whether there is more of that.
+    pub more_findings: bool,
+    /// Whom the app lets in; `None` where its inspector can't be asked that.
+    pub consent: Option<Consent>,
     /// What happened.
     pub log: VecDeque<LogEntry>,
     /// The window, or why there is no picture of it.
@@ -103,6 +108,8 @@ impl Watch {
             wake: Box::new(wake),
             picking: false,
             picture: Some(false),
+            unexposed: false,
+            highlighted: None,
         };
         let thread = std::thread::Builder::new()
             .name("inspector:watch".into())
@@ -162,23 +169,30 @@ struct Follower {
     picking: bool,
     /// A picture is wanted.
     picture: Option<bool>,
+    /// Of which kind the last one was.
+    unexposed: bool,
+    /// What the app draws over.
+    highlighted: Option<u64>,
 }
 
 /// Nobody looks any more.
 struct Over;
 
-/// A reply to `inspector.tree`, with or without `since`.
-#[derive(Deserialize)]
-struct TreeReply {
-    revision: u64,
-    complete: bool,
-    nodes: Option<Vec<Node>>,
-    #[serde(default)]
-    since: u64,
-    #[serde(default)]
-    changed: Vec<Node>,
-    #[serde(default)]
-    removed: Vec<u64>,
+/// How far one run of the app was followed.
+#[derive(Default)]
+struct Followed {
+    /// The last entry of the log.
+    entry: u64,
+    /// When it was last linted.
+    linted: Option<Instant>,
+    /// Whether the tree has changed since.
+    to_lint: bool,
+    /// When the last picture was taken.
+    pictured: Option<Instant>,
+    /// Whether the tree has changed since.
+    to_picture: bool,
+    /// When it was last asked whom it lets in.
+    consent: Option<Instant>,
 }
 
 impl Follower {
@@ -209,60 +223,65 @@ impl Follower {
             seen.tree.clear();
             seen.selected = None;
         }
-        let mut after = 0;
-        let mut seldom: Option<Instant> = None;
+        self.highlighted = None;
+        let mut followed = Followed::default();
+        match self.find_in_log(&mut link) {
+            Ok(entry) => followed.entry = entry,
+            Err(no) => return Ok(no),
+        }
         loop {
-            let asked = match self.look(&mut link, &mut after, &mut seldom) {
-                Ok(()) => self.wait(EVERY, Some(&mut link))?,
+            let rest = match self.look(&mut link, &mut followed) {
+                // The rest of a large tree, as soon as what the window asked is seen to.
+                Ok(Told::Part) => Duration::ZERO,
+                Ok(Told::Whole | Told::Cut) => EVERY,
                 Err(no) => return Ok(no),
             };
-            if let Some(no) = asked {
+            if let Some(no) = self.wait(rest, Some(&mut link))? {
                 return Ok(no);
             }
         }
     }
 
-    fn look(
-        &mut self,
-        link: &mut Link,
-        after: &mut u64,
-        seldom: &mut Option<Instant>,
-    ) -> Result<(), No> {
-        let since = lock(&self.seen).tree.revision();
-        let params = since.map_or(json!({}), |since| json!({ "since": since }));
-        let reply: TreeReply = link.ask("tree", params)?;
-        let mut news = {
+    /// Where the log goes on: behind what was heard before, if it is still the same run of the app.
+    fn find_in_log(&mut self, link: &mut Link) -> Result<u64, No> {
+        let Some(last) = lock(&self.seen).log.back().cloned() else {
+            return Ok(0);
+        };
+        let params = json!({ "after": last.entry.saturating_sub(1), "limit": 1 });
+        let there: Log = link.ask("log", params)?;
+        if there.entries.first() == Some(&last) {
+            return Ok(last.entry);
+        }
+        lock(&self.seen).log.clear();
+        Ok(0)
+    }
+
+    fn look(&mut self, link: &mut Link, followed: &mut Followed) -> Result<Told, No> {
+        let asks = lock(&self.seen).tree.asks();
+        let page: Page = link.ask("tree", asks)?;
+        let (mut news, told) = {
             let mut seen = lock(&self.seen);
             let seen = &mut *seen;
             let first = !std::mem::replace(&mut seen.connected, true);
             seen.status.clone_from(&link.app);
-            let TreeReply {
-                revision, complete, ..
-            } = reply;
-            let moved = match reply.nodes {
-                Some(nodes) => {
-                    seen.tree.take(Whole {
-                        revision,
-                        complete,
-                        nodes,
-                    });
-                    true
-                }
-                None => seen.tree.change(TreeChanges {
-                    revision,
-                    complete,
-                    since: reply.since,
-                    changed: reply.changed,
-                    removed: reply.removed,
-                }),
-            };
+            let moved = seen.tree.take(page);
             if moved {
                 seen.keep_selection();
             }
-            first || moved
+            followed.to_lint |= moved;
+            followed.to_picture |= moved;
+            let told = match seen.tree.goes_on() {
+                true => Told::Part,
+                false => seen.tree.told(),
+            };
+            (first || moved, told)
         };
-        let log: Log = link.ask("log", json!({ "after": *after }))?;
-        *after = log.last;
+        if told == Told::Part {
+            (self.wake)();
+            return Ok(told);
+        }
+        let log: Log = link.ask("log", json!({ "after": followed.entry }))?;
+        followed.entry = log.last;
         if !log.entries.is_empty() {
             let mut seen = lock(&self.seen);
             seen.log.extend(log.entries);
@@ -273,12 +292,26 @@ impl Follower {
         if news {
             self.look_at_selected(link)?;
         }
-        if seldom.is_none_or(|last| last.elapsed() > SELDOM) && news {
-            *seldom = Some(Instant::now());
+        let rested = |last: Option<Instant>| last.is_none_or(|at| at.elapsed() > SELDOM);
+        if followed.to_lint && rested(followed.linted) {
+            followed.to_lint = false;
+            followed.linted = Some(Instant::now());
             let lints: Lints = link.ask("lint", json!({}))?;
-            lock(&self.seen).findings = lints.findings;
+            let mut seen = lock(&self.seen);
+            news |= seen.findings != lints.findings;
+            seen.findings = lints.findings;
+            seen.more_findings = !lints.complete;
+        }
+        if followed.consent.is_none_or(|at| at.elapsed() > CONSENT) {
+            followed.consent = Some(Instant::now());
+            news |= self.look_at_consent(link)?;
+        }
+        if followed.to_picture && rested(followed.pictured) {
+            self.picture.get_or_insert(self.unexposed);
         }
         if let Some(unexposed) = self.picture.take() {
+            followed.to_picture = false;
+            followed.pictured = Some(Instant::now());
             self.take_picture(link, unexposed)?;
             news = true;
         }
@@ -296,7 +329,7 @@ impl Follower {
         if news {
             (self.wake)();
         }
-        Ok(())
+        Ok(told)
     }
 
     fn look_at_selected(&mut self, link: &mut Link) -> Result<(), No> {
@@ -315,28 +348,66 @@ impl Follower {
         Ok(())
     }
 
-    fn take_picture(&mut self, link: &mut Link, unexposed: bool) -> Result<(), No> {
-        let hide = match unexposed {
-            true => "unexposed",
-            false => "secrets",
-        };
-        let taken = match link.ask::<Screenshot>(
-            "screenshot",
-            json!({ "hide": hide, "timeout_ms": PICTURE_MS }),
-        ) {
-            Ok(screenshot) => Picture::read(&screenshot).map(Arc::new),
-            // A window that is not on any screen is not drawn; it may be there the next time.
-            Err(No::Refused { reason, message }) if reason == "app_busy" => {
-                self.picture = Some(unexposed);
-                Err(message)
-            }
-            Err(No::Refused { message, .. }) => Err(message),
+    /// Answers whether anything has changed.
+    fn look_at_consent(&mut self, link: &mut Link) -> Result<bool, No> {
+        let consent = match link.ask::<Consent>("consent", json!({})) {
+            Ok(consent) => Some(consent),
+            // An app of an earlier release.
+            Err(No::Refused { .. }) => None,
             Err(no) => return Err(no),
         };
+        let mut seen = lock(&self.seen);
+        let news = seen.consent != consent;
+        seen.consent = consent;
+        Ok(news)
+    }
+
+    fn take_picture(&mut self, link: &mut Link, unexposed: bool) -> Result<(), No> {
+        self.unexposed = unexposed;
+        // What is drawn over the window would be in the picture.
+        let highlighted = self.highlighted;
+        self.highlight(link, None)?;
+        let taken = self.picture_of(link, unexposed);
+        self.highlight(link, highlighted)?;
+        let taken = taken?;
         let mut seen = lock(&self.seen);
         seen.picture = Some(taken);
         seen.pictures += 1;
         Ok(())
+    }
+
+    /// Has the app draw over this node, and over no other any more.
+    fn highlight(&mut self, link: &mut Link, node: Option<u64>) -> Result<(), No> {
+        if self.highlighted == node {
+            return Ok(());
+        }
+        let params = node.map_or(json!({}), |node| json!({ "node": node }));
+        let done = optional(link.ask::<Highlighted>("highlight", params))?;
+        self.highlighted = node.filter(|_| done.is_some());
+        Ok(())
+    }
+
+    /// A picture, or why there is none.
+    fn picture_of(
+        &mut self,
+        link: &mut Link,
+        unexposed: bool,
+    ) -> Result<Result<Arc<Picture>, String>, No> {
+        let hide = match unexposed {
+            true => "unexposed",
+            false => "secrets",
+        };
+        let params = json!({ "hide": hide, "timeout_ms": PICTURE_MS });
+        match link.ask::<Screenshot>("screenshot", params) {
+            Ok(screenshot) => Ok(Picture::read(&screenshot).map(Arc::new)),
+            // A window that is not on any screen is not drawn; it may be there the next time.
+            Err(No::Refused { reason, message }) if reason == "app_busy" => {
+                self.picture = Some(unexposed);
+                Ok(Err(message))
+            }
+            Err(No::Refused { message, .. }) => Ok(Err(message)),
+            Err(no) => Err(no),
+        }
     }
 
     /// Waits so long, and sees to what the window asks meanwhile. With a link the first thing
@@ -359,10 +430,7 @@ impl Follower {
                         None => Ok(()),
                     }
                 }
-                (Ask::Highlight(node), Some(link)) => {
-                    let params = node.map_or(json!({}), |node| json!({ "node": node }));
-                    optional(link.ask::<Highlighted>("highlight", params)).map(|_| ())
-                }
+                (Ask::Highlight(node), Some(link)) => self.highlight(link, node),
                 (Ask::Highlight(_), None) => Ok(()),
                 (Ask::Picture { unexposed }, Some(link)) => {
                     self.take_picture(link, unexposed).map(|()| (self.wake)())
@@ -383,11 +451,16 @@ impl Follower {
     }
 }
 
-/// What was refused for what it names is nothing, and no reason to connect again.
+/// What was refused for what it names, or because this toolkit can't, is nothing, and no reason to
+/// connect again.
 fn optional<T>(told: Result<T, No>) -> Result<Option<T>, No> {
     match told {
         Ok(told) => Ok(Some(told)),
-        Err(No::Refused { reason, .. }) if reason == "invalid_params" => Ok(None),
+        Err(No::Refused { reason, .. })
+            if ["invalid_params", "unsupported"].contains(&&*reason) =>
+        {
+            Ok(None)
+        }
         Err(no) => Err(no),
     }
 }

@@ -78,6 +78,12 @@ impl Consent {
         AuthGate::of(Arc::new(Gate(self.life.clone())))
     }
 
+    /// The one that decides at this gate, if one does.
+    pub fn behind(gate: &AuthGate) -> Option<Self> {
+        let Gate(life) = gate.policy::<Gate>()?;
+        Some(Self { life: life.clone() })
+    }
+
     /// What becomes of agents about whom nothing is remembered.
     pub fn mode(&self) -> Mode {
         self.inner().lock().mode()

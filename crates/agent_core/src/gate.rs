@@ -2,6 +2,7 @@
 //! and again when an action enters the UI thread (rule 2).
 
 use std::{
+    any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{Arc, Weak},
@@ -142,6 +143,12 @@ impl AuthGate {
         }
     }
 
+    /// The policy behind it, if it is a `P`: for whoever made that, to find it again.
+    pub fn policy<P: Policy>(&self) -> Option<&P> {
+        let policy: &dyn Any = self.policy.as_deref()?;
+        policy.downcast_ref()
+    }
+
     /// What becomes of `request`. Any thread; never waits; consent can be asked for by the
     /// caller if this answers [`Decision::Ask`].
     ///
@@ -264,6 +271,21 @@ mod tests {
             gate.check(&with(Verb::Hello)),
             Decision::deny("only clicks")
         );
+    }
+
+    #[test]
+    fn the_policy_behind_a_gate_is_found_by_its_type() {
+        struct Own(u8);
+        impl Policy for Own {
+            fn check(&self, _: &Request) -> Decision {
+                Decision::Allow
+            }
+        }
+        let gate = AuthGate::of(Arc::new(Own(7)));
+        assert_eq!(gate.policy::<Own>().map(|own| own.0), Some(7));
+        for other in [AuthGate::deny_all(), AuthGate::serve(|_| Decision::Allow)] {
+            assert!(other.policy::<Own>().is_none(), "{other:?}");
+        }
     }
 
     #[test]

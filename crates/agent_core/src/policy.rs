@@ -1,7 +1,7 @@
 //! What an app's policy may do besides saying yes or no: see who comes, put questions to the
 //! user, hear what was done, and take a leave back from those who have it.
 
-use std::{sync::Weak, time::Duration};
+use std::{any::Any, sync::Weak, time::Duration};
 
 use crate::{
     authorise::Action,
@@ -10,7 +10,7 @@ use crate::{
 
 /// A policy behind the gate. Only [`check`](Self::check) has to be there: that alone is a
 /// predicate, and [`AuthGate::serve`](crate::AuthGate::serve) makes one of a closure.
-pub trait Policy: Send + Sync + 'static {
+pub trait Policy: Any + Send + Sync {
     /// What becomes of a request. Any thread, the UI thread among them, and several at once:
     /// no I/O, no prompt, no waiting.
     fn check(&self, request: &Request) -> Decision;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod consent;
 mod job;
 mod lint;
 mod look;
@@ -8,6 +9,7 @@ mod picture;
 mod property;
 mod view;
 
+pub use consent::{Consent, ConsentRule, ReadConsent};
 pub use job::{Ask, Inspectable, Job, No, Told};
 pub use lint::{Finding, Lint, lint};
 pub use look::{Inspect, Layer, Look, Looker, MAX_NODES, Node, answer, find};

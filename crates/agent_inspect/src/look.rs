@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The most nodes of one look; what is over is left out, and the look says so.
-pub const MAX_NODES: usize = 100_000;
+pub const MAX_NODES: usize = 500_000;
 
 /// A live tree that can be inspected: what a backend implements beside [`LiveTree`]. On the UI
 /// thread.

@@ -11,6 +11,7 @@ pub struct Inspector {
     pub(crate) app: Option<Arc<dyn agent_inspect::Inspectable>>,
     #[cfg(feature = "inspector")]
     pub(crate) log: Arc<crate::inspect::Log>,
+    pub(crate) consent: Option<Arc<agent_inspect::ReadConsent>>,
 }
 
 #[cfg(feature = "inspector")]
@@ -19,8 +20,17 @@ impl Inspector {
     pub fn armed(app: Arc<dyn agent_inspect::Inspectable>) -> Self {
         Self {
             app: Some(app),
+            consent: None,
             log: Arc::default(),
         }
+    }
+
+    /// And may read what the app's user has decided about agents. Without this it is told that
+    /// the app decides by itself.
+    #[must_use]
+    pub fn with_consent(mut self, read: Arc<agent_inspect::ReadConsent>) -> Self {
+        self.consent = Some(read);
+        self
     }
 
     /// The same gate, of which the inspector's log tells what was asked and answered: for whoever

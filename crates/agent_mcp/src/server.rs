@@ -332,10 +332,7 @@ impl Shared {
         let gate = config.gate;
         let armed_inspector = config.inspector.is_armed();
         #[cfg(feature = "inspector")]
-        let desk = {
-            let Inspector { app, log } = config.inspector;
-            app.map(|app| crate::inspect::Desk::new(app, log))
-        };
+        let desk = crate::inspect::Desk::new(config.inspector);
         #[cfg(feature = "inspector")]
         let gate = match &desk {
             Some(desk) => desk.listening(gate),

@@ -3,6 +3,8 @@
 
 #[cfg(all(feature = "appkit", feature = "consent"))]
 mod appkit_prompt;
+#[cfg(all(feature = "inspector", feature = "consent"))]
+mod inspected_consent;
 
 use std::{os::fd::OwnedFd, path::PathBuf, sync::Arc};
 
@@ -269,6 +271,11 @@ impl Builder {
         let inspector = match self.inspectable.filter(|_| self.armed_inspector) {
             Some(app) => agent_mcp::Inspector::armed(app),
             None => agent_mcp::Inspector::default(),
+        };
+        #[cfg(all(feature = "inspector", feature = "consent"))]
+        let inspector = match inspected_consent::read(&self.gate) {
+            Some(read) => inspector.with_consent(read),
+            None => inspector,
         };
         #[cfg(not(feature = "inspector"))]
         let inspector = agent_mcp::Inspector::default();

@@ -31,10 +31,16 @@ pub const LONG: Duration = Duration::from_secs(60);
 
 /// Waits until it is so.
 #[track_caller]
-pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn eventually(what: &str, is_so: impl FnMut() -> bool) {
+    eventually_within(LONG, what, is_so);
+}
+
+/// The same for what takes longer than [`LONG`].
+#[track_caller]
+pub fn eventually_within(longest: Duration, what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < LONG, "never: {what}");
+        assert!(begun.elapsed() < longest, "never: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -64,8 +64,17 @@ pub const SUBSCRIPTION_QUEUE: usize = 256;
 /// Events that a surface keeps for replay.
 pub const EVENT_LOG: usize = 4_096;
 
+/// Nodes in a reply to the inspector: a page of the tree.
+pub const INSPECTOR_NODES: usize = 20_000;
+
 /// Entries of the inspector's log that are kept.
 pub const INSPECTOR_LOG: usize = 1_000;
+
+/// Findings in a reply to the inspector's lint.
+pub const INSPECTOR_FINDINGS: usize = 1_000;
+
+/// Rules about agents in a reply to the inspector.
+pub const INSPECTOR_RULES: usize = 1_000;
 
 /// Requests of inspectors that are answered at a time, all connections together.
 pub const INSPECTOR_REQUESTS: usize = 8;

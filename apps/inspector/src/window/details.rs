@@ -1,14 +1,24 @@
 //! What is told of the selected node.
 
 use agent_surface::egui::{AgentUi as _, Role, Rows, Tag};
-use agent_wire::inspector::{AgentView, Verdict};
-use egui::{RichText, ScrollArea, TextStyle, Ui};
+use agent_wire::inspector::{AgentView, Finding, Verdict};
+use egui::{
+    FontSelection, Link, RichText, ScrollArea, Sense, TextStyle, TextWrapMode, Ui, UiBuilder,
+    text::{LayoutJob, TextWrapping},
+    vec2,
+};
 
-use super::{Asks, list};
+use super::{Asks, list, pane::Pane};
 use crate::watch::Seen;
 
 /// Why agents see it or not, under which id, and what they may do.
 pub(super) fn agents(ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
+    let area = Pane::Details.scroll(ui, ScrollArea::vertical().auto_shrink(false));
+    let output = area.show(ui, |ui| answer(ui, seen, asks));
+    Pane::Details.scrolled(ui, &output);
+}
+
+fn answer(ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
     let node = seen.selected.and_then(|node| seen.tree.get(node));
     let caption = node.map_or_else(|| "Select a node.".to_owned(), list::caption);
     ui.agent(Tag::id("selected").relayed(), |ui| {
@@ -92,13 +102,13 @@ pub(super) fn properties(ui: &mut Ui, seen: &Seen) {
         .label("Properties")
         .relayed();
     let rows = Rows {
-        area: ScrollArea::both().auto_shrink(false),
+        area: Pane::Details.scroll(ui, ScrollArea::both().auto_shrink(false)),
         count: all.len(),
         height,
         key: &|at| all.get(at).map_or_else(String::new, |it| it.name.clone()),
         find: &|key| all.iter().position(|property| property.name == key),
     };
-    ui.agent_rows(tag, rows, |ui, at| {
+    let output = ui.agent_rows(tag, rows, |ui, at| {
         let Some(property) = all.get(at) else {
             return ui.label("");
         };
@@ -109,31 +119,76 @@ pub(super) fn properties(ui: &mut Ui, seen: &Seen) {
             (value, false) => value.to_string(),
         };
         let line = format!("{}: {} = {value}", property.name, property.kind);
-        ui.label(RichText::new(line).monospace())
+        let line = RichText::new(line).monospace();
+        // What is set stands out.
+        let is_empty = property.value.is_null() && !property.withheld;
+        ui.label(if is_empty { line.weak() } else { line })
     });
+    Pane::Details.scrolled(ui, &output);
 }
 
-/// What is likely wrong, each with what to do.
+/// What is likely wrong, each with what to do: three lines of it, all of it under the pointer.
 pub(super) fn lint(ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
-    if seen.findings.is_empty() {
+    let all = &seen.findings;
+    if all.is_empty() {
         ui.agent("findings", |ui| ui.label("Nothing found."));
         return;
     }
+    let line = ui.text_style_height(&TextStyle::Body);
+    let height = 4.0 * line + 2.0 * ui.spacing().item_spacing.y + 6.0;
     let tag = Tag::id("findings").role(Role::List).label("Findings");
-    ui.agent_tagged(tag, |ui| {
-        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            for finding in &seen.findings {
-                let ids = finding.ids.join(", ");
-                let key = format!("{} {ids}", finding.lint);
-                let words = format!("{}: {ids}", finding.lint.replace('_', " "));
-                let tag = Tag::key(key).role(Role::ListItem);
-                let found = ui.agent(tag, |ui| ui.link(words).on_hover_text("Show the first"));
-                if found.clicked() {
-                    asks.select = finding.nodes.first().copied();
-                }
-                ui.label(&*finding.advice);
-                ui.add_space(6.0);
-            }
-        });
+    let rows = Rows {
+        area: Pane::Details.scroll(ui, ScrollArea::vertical().auto_shrink(false)),
+        count: all.len(),
+        height,
+        key: &|at| all.get(at).map_or_else(String::new, key),
+        find: &|wanted| all.iter().position(|finding| key(finding) == wanted),
+    };
+    let output = ui.agent_rows(tag, rows, |ui, at| {
+        let Some(finding) = all.get(at) else {
+            return ui.label("");
+        };
+        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+        let mut ui = ui.new_child(UiBuilder::new().max_rect(rect));
+        ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+        let found = ui.add(Link::new(in_words(finding)));
+        let found = found.on_hover_text("Show the first");
+        ui.style_mut().wrap_mode = None;
+        let advice = LayoutJob {
+            wrap: TextWrapping {
+                max_rows: 3,
+                ..TextWrapping::wrap_at_width(rect.width())
+            },
+            ..LayoutJob::simple(
+                finding.advice.to_string(),
+                FontSelection::Default.resolve(ui.style()),
+                ui.visuals().text_color(),
+                rect.width(),
+            )
+        };
+        ui.label(advice).on_hover_text(&*finding.advice);
+        if found.clicked() {
+            asks.select = finding.nodes.first().copied();
+        }
+        found
     });
+    Pane::Details.scrolled(ui, &output);
+}
+
+/// What was found, and on which: the first of them.
+fn in_words(finding: &Finding) -> String {
+    const SOME: usize = 5;
+    let some: Vec<&str> = finding.ids.iter().take(SOME).map(String::as_str).collect();
+    let more = match finding.ids.len().saturating_sub(SOME) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let lint = finding.lint.replace('_', " ");
+    format!("{lint}: {}{more}", some.join(", "))
+}
+
+/// Which finding: the same for as long as it is found.
+fn key(finding: &Finding) -> String {
+    let first = finding.nodes.first().copied().unwrap_or_default();
+    format!("{}-{first}", finding.lint)
 }

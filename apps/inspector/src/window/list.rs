@@ -7,7 +7,7 @@ use egui::{
     TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::{Asks, Parts};
+use super::{Asks, Parts, pane::Pane};
 use crate::{tree::Row, watch::Seen};
 
 /// How far a level is set in, in points.
@@ -20,10 +20,11 @@ pub(super) struct Moved {
     pub(super) turned: Option<u64>,
 }
 
-/// The arrow keys walk the tree, unless something is being typed.
+/// The arrow keys walk the tree, while the keyboard is there or nowhere else.
 pub(super) fn keys(ui: &Ui, rows: &[Row], seen: &Seen) -> Moved {
     let mut moved = Moved::default();
-    if ui.ctx().text_edit_focused() || rows.is_empty() {
+    let nowhere = ui.memory(|memory| memory.focused().is_none());
+    if rows.is_empty() || !(nowhere || Pane::Tree.has_keys(ui.ctx())) {
         return moved;
     }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
@@ -111,6 +112,9 @@ pub(super) fn show(
             return ui.label("");
         };
         let (response, arrow) = one(ui, row, node, parts, height);
+        if response.clicked() {
+            Pane::Tree.enter(ui.ctx());
+        }
         if arrow {
             turned = Some(row.node);
         } else if response.clicked() {
@@ -137,12 +141,17 @@ fn one(ui: &mut Ui, row: &Row, node: &Node, parts: &Parts<'_>, height: f32) -> (
     let selected = parts.seen.selected == Some(row.node);
     let caption = caption(node);
     let font = FontSelection::Default.resolve(ui.style());
+    let colour = match selected {
+        true => ui.visuals().selection.stroke.color,
+        false => colour(ui, node),
+    };
     let galley = ui
         .painter()
-        .layout_no_wrap(caption.clone(), font.clone(), colour(ui, node));
+        .layout_no_wrap(caption.clone(), font.clone(), colour);
     let left = row.depth as f32 * STEP + 14.0;
     let width = (left + galley.size().x + 8.0).max(ui.available_width());
-    let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::click());
+    // The keyboard goes to the tree, and walks the rows from there.
+    let (rect, response) = ui.allocate_exact_size(vec2(width, height), Sense::CLICK);
     response.widget_info(|| WidgetInfo::selected(egui::Role::Button, true, selected, &caption));
     let visuals = ui.visuals();
     let hovered = response.hovered() || parts.hovered == Some(row.node);

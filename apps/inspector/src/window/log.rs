@@ -4,10 +4,14 @@ use agent_surface::egui::{AgentUi as _, Role, Rows, Tag};
 use agent_wire::inspector::{Heard, LogEntry};
 use egui::{RichText, ScrollArea, TextStyle, Ui};
 
+use super::pane::Pane;
 use crate::watch::Seen;
 
 pub(super) fn show(ui: &mut Ui, seen: &Seen) {
     let log = &seen.log;
+    if log.is_empty() {
+        ui.weak("What happens in the app, and what agents ask and are answered, is listed here.");
+    }
     let height = ui.text_style_height(&TextStyle::Monospace);
     let tag = Tag::id("log")
         .role(Role::List)
@@ -15,9 +19,12 @@ pub(super) fn show(ui: &mut Ui, seen: &Seen) {
         .relayed();
     let first = log.front().map_or(0, |entry| entry.entry);
     let rows = Rows {
-        area: ScrollArea::vertical()
-            .auto_shrink(false)
-            .stick_to_bottom(true),
+        area: Pane::Log.scroll(
+            ui,
+            ScrollArea::vertical()
+                .auto_shrink(false)
+                .stick_to_bottom(true),
+        ),
         count: log.len(),
         height,
         key: &|at| {
@@ -30,10 +37,11 @@ pub(super) fn show(ui: &mut Ui, seen: &Seen) {
             (at < log.len()).then_some(at)
         },
     };
-    ui.agent_rows(tag, rows, |ui, at| {
+    let output = ui.agent_rows(tag, rows, |ui, at| {
         let line = log.get(at).map_or_else(String::new, line);
         ui.label(RichText::new(line).monospace())
     });
+    Pane::Log.scrolled(ui, &output);
 }
 
 /// An entry in a line, at the time of day in UTC.

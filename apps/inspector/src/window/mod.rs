@@ -1,9 +1,11 @@
-//! The window: a tree, what agents see of what is selected in it, its properties, a picture of
-//! the app, and what happens there.
+//! The window: a tree, what agents see of what is selected in it, its properties, whom the app lets
+//! in, a picture of the app, and what happens there.
 
+mod consent;
 mod details;
 mod list;
 mod log;
+mod pane;
 mod view;
 
 use std::{collections::HashSet, sync::Arc};
@@ -14,8 +16,10 @@ use agent_surface::{
 };
 use egui::{CentralPanel, Key, KeyboardShortcut, Modifiers, Panel, RichText, TextEdit, Ui};
 
+use pane::Pane;
+
 use crate::{
-    tree::{Filter, Row},
+    tree::{Filter, Row, Told},
     watch::{Seen, Watch},
 };
 
@@ -33,6 +37,8 @@ pub struct Inspector {
     follow: bool,
     /// Under the pointer, in the tree or in the picture.
     hovered: Option<u64>,
+    /// Where the keys have come to in the tree, until the pointer points at something.
+    walked: Option<u64>,
     /// What the app was asked to draw over.
     highlighted: Option<u64>,
     unexposed: bool,
@@ -48,6 +54,7 @@ enum Tab {
     Agents,
     Properties,
     Lint,
+    Consent,
 }
 
 const SEARCH: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::F);
@@ -56,6 +63,13 @@ const FILTERS: [(Filter, Key, &str, &str); 3] = [
     (Filter::All, Key::Num1, "filter-all", "All"),
     (Filter::Exposed, Key::Num2, "filter-exposed", "Exposed"),
     (Filter::Agent, Key::Num3, "filter-agent", "Agent's view"),
+];
+
+const TABS: [(Tab, Key, &str, &str); 4] = [
+    (Tab::Agents, Key::Num4, "tab-agents", "Agents see"),
+    (Tab::Properties, Key::Num5, "tab-properties", "Properties"),
+    (Tab::Lint, Key::Num6, "tab-lint", "Lint"),
+    (Tab::Consent, Key::Num7, "tab-consent", "Consent"),
 ];
 
 impl Inspector {
@@ -71,6 +85,7 @@ impl Inspector {
             closings: 0,
             follow: false,
             hovered: None,
+            walked: None,
             highlighted: None,
             unexposed: false,
             picking: false,
@@ -90,9 +105,15 @@ impl Inspector {
         self.rows.len()
     }
 
+    /// How many pictures of the app were taken.
+    pub fn pictures(&self) -> u64 {
+        self.watch.seen().pictures
+    }
+
     /// Draws it. On the UI thread, once a pass.
     pub fn ui(&mut self, ui: &mut Ui) {
         ui.agent_window(Tag::id("inspector").label("Inspector"));
+        pane::turn(ui.ctx());
         let watch = self.watch.clone();
         // Only while this is drawn: the thread that follows the app never holds it for long.
         let seen = watch.seen();
@@ -119,7 +140,10 @@ impl Inspector {
         Panel::bottom("log")
             .resizable(true)
             .default_size(120.0)
-            .show(ui, |ui| log::show(ui, &seen));
+            .show(ui, |ui| {
+                Pane::Log.begin(ui);
+                log::show(ui, &seen);
+            });
         Panel::left("tree")
             .resizable(true)
             .default_size(360.0)
@@ -139,11 +163,17 @@ impl Inspector {
     fn bar(&mut self, ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
         ui.horizontal_wrapped(|ui| {
             let search = TextEdit::singleline(&mut self.search)
+                .id(Pane::Search.id())
                 .hint_text("Search: name, id, role, class (Ctrl+F)")
                 .desired_width(230.0);
             let search = ui.add(search.agent(Tag::id("search").label("Search")));
             if ui.input_mut(|input| input.consume_shortcut(&SEARCH)) {
                 search.request_focus();
+            }
+            if search.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+                asks.select = self.rows.iter().find(|row| row.found).map(|row| row.node);
+                self.walked = asks.select;
+                Pane::Tree.enter(ui.ctx());
             }
             for (filter, key, id, name) in FILTERS {
                 let shortcut = KeyboardShortcut::new(Modifiers::COMMAND, key);
@@ -166,21 +196,29 @@ impl Inspector {
                 asks.picture = Some(self.unexposed);
             }
             ui.separator();
-            let status = match seen.connected {
-                true => format!("{}: {} nodes", seen.status, seen.tree.len()),
-                false => seen.status.clone(),
+            let nodes = seen.tree.len();
+            let status = match (seen.connected, seen.tree.told()) {
+                (false, _) => seen.status.clone(),
+                (true, Told::Whole) => format!("{}: {nodes} nodes", seen.status),
+                (true, Told::Part) => format!("{}: {nodes} nodes, more to come", seen.status),
+                (true, Told::Cut) => format!(
+                    "{}: the first {nodes} nodes; there are more than can be shown",
+                    seen.status
+                ),
             };
             ui.agent(Tag::id("status").role(Role::Status), |ui| ui.label(status));
         });
     }
 
     fn tree(&mut self, ui: &mut Ui, parts: &mut Parts<'_>, asks: &mut Asks) {
+        Pane::Tree.begin(ui);
         let moved = list::keys(ui, &self.rows, parts.seen);
         if let Some(turned) = moved.turned {
             self.turn(turned);
         }
         if moved.select.is_some() {
             asks.select = moved.select;
+            self.walked = moved.select;
         }
         let follow = std::mem::take(&mut self.follow);
         if let Some(turned) = list::show(ui, &self.rows, parts, asks, follow) {
@@ -197,29 +235,31 @@ impl Inspector {
     }
 
     fn details(&mut self, ui: &mut Ui, seen: &Seen, asks: &mut Asks) {
-        ui.horizontal(|ui| {
-            for (tab, id, name) in [
-                (Tab::Agents, "tab-agents", "Agents see"),
-                (Tab::Properties, "tab-properties", "Properties"),
-                (Tab::Lint, "tab-lint", "Lint"),
-            ] {
+        ui.horizontal_wrapped(|ui| {
+            for (tab, key, id, name) in TABS {
                 let name = match tab {
                     Tab::Lint if !seen.findings.is_empty() => {
-                        format!("{name} ({})", seen.findings.len())
+                        let more = if seen.more_findings { "+" } else { "" };
+                        format!("{name} ({}{more})", seen.findings.len())
                     }
                     _ => name.to_owned(),
                 };
+                let shortcut = KeyboardShortcut::new(Modifiers::COMMAND, key);
+                let pressed = ui.input_mut(|input| input.consume_shortcut(&shortcut));
                 let button = egui::Button::selectable(self.tab == tab, RichText::new(name));
-                if ui.add(button.agent(Tag::id(id).role(Role::Tab))).clicked() {
+                let clicked = ui.add(button.agent(Tag::id(id).role(Role::Tab))).clicked();
+                if clicked || pressed {
                     self.tab = tab;
                 }
             }
         });
         ui.separator();
+        Pane::Details.begin(ui);
         match self.tab {
             Tab::Agents => details::agents(ui, seen, asks),
             Tab::Properties => details::properties(ui, seen),
             Tab::Lint => details::lint(ui, seen, asks),
+            Tab::Consent => consent::show(ui, seen),
         }
     }
 
@@ -236,9 +276,13 @@ impl Inspector {
             self.watch.pick(picking);
         }
         self.hovered = hovered;
-        if self.highlighted != hovered {
-            self.highlighted = hovered;
-            self.watch.highlight(hovered);
+        if hovered.is_some() {
+            self.walked = None;
+        }
+        let marked = hovered.or(self.walked);
+        if self.highlighted != marked {
+            self.highlighted = marked;
+            self.watch.highlight(marked);
         }
     }
 

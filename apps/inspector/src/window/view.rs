@@ -8,7 +8,7 @@ use egui::{
     TextureOptions, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::{Asks, Parts};
+use super::{Asks, Parts, list};
 use crate::picture::Picture;
 
 /// The picture, as the graphics card has it.
@@ -61,6 +61,9 @@ pub(super) fn show(ui: &mut Ui, shown: &mut Shown, parts: &mut Parts<'_>, asks: 
         parts.now = under.or(parts.now);
         if response.clicked() {
             asks.select = under;
+        }
+        if let Some(node) = under.and_then(|node| seen.tree.get(node)) {
+            response.on_hover_text_at_pointer(list::caption(node));
         }
     }
     let painter = ui.painter().with_clip_rect(rect);

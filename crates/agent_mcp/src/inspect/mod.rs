@@ -19,7 +19,7 @@ use std::{
 };
 
 use agent_core::{AuthGate, Channel, Decision, Request, Scope};
-use agent_inspect::{Ask, Hide, Inspectable, Job, Told};
+use agent_inspect::{Ask, Hide, Inspectable, Job, ReadConsent, Told};
 use agent_wire::{
     Args, Failure, Outcome, RequestId, Verb, error_line, inspector,
     limits::{self, names},
@@ -28,11 +28,13 @@ use agent_wire::{
 
 use crate::{
     connection::Connection,
+    inspector::Inspector,
     outbox::NotTaken,
     server::Shared,
     sync::lock,
     tell::{CANCELLED, Tell},
 };
+use known::{Found, Wanted};
 
 pub(crate) use log::Log;
 pub(crate) use waiting::{Stopped, Waiting};
@@ -40,6 +42,7 @@ pub(crate) use waiting::{Stopped, Waiting};
 /// What a server has for inspectors, where the app armed them.
 pub(crate) struct Desk {
     app: Arc<dyn Inspectable>,
+    consent: Option<Arc<ReadConsent>>,
     log: Arc<Log>,
     known: Mutex<known::Known>,
     /// How many requests are being answered.
@@ -51,15 +54,17 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(app: Arc<dyn Inspectable>, log: Arc<Log>) -> Arc<Self> {
-        Arc::new(Self {
-            app,
-            log,
+    /// `None`: they are not armed.
+    pub(crate) fn new(inspector: Inspector) -> Option<Arc<Self>> {
+        Some(Arc::new(Self {
+            app: inspector.app?,
+            consent: inspector.consent,
+            log: inspector.log,
             known: Mutex::default(),
             busy: AtomicUsize::new(0),
             inspectors: Mutex::default(),
             highlighting: Mutex::default(),
-        })
+        }))
     }
 
     /// The same gate, which notes what agents ask and are answered.
@@ -184,24 +189,42 @@ impl Desk {
             Question::Log { after, limit } => {
                 return Ok(to_wire::log(id, &self.log, *after, *limit));
             }
+            Question::Consent => {
+                let read = self.consent.as_ref();
+                return Ok(to_wire::consent(id, read.map(|read| read())));
+            }
+            Question::Tree(wanted) => {
+                let known = lock(&self.known);
+                if known.can_go_on(wanted) {
+                    let page = known.page(wanted);
+                    drop(known);
+                    return Ok(to_wire::tree(id, page));
+                }
+                Ask::Tree
+            }
             Question::App(ask) => ask.clone(),
-            Question::Tree { .. } | Question::Lint => Ask::Tree,
+            Question::Lint => Ask::Tree,
         };
         let told = self.told(ask.clone(), asks)?;
         if let Ask::Highlight(node) = ask {
             self.highlights(asks.asked.connection, node);
         }
         match (question, told) {
-            (Question::Tree { since }, Told::Tree(look)) => {
+            (Question::Tree(wanted), Told::Tree(look)) => {
                 self.log.heard(&look.events);
+                let found = Found::by(look);
                 let mut known = lock(&self.known);
-                known.take(look);
-                Ok(known.line(id, since))
+                known.take(found);
+                let page = known.page(&wanted);
+                // What is large is written down when others may go on.
+                drop(known);
+                Ok(to_wire::tree(id, page))
             }
             (Question::Lint, Told::Tree(look)) => {
                 self.log.heard(&look.events);
+                let there = look.nodes.iter().map(|node| node.handle).collect();
                 let mut known = lock(&self.known);
-                known.see(&look);
+                known.see(&there, look.visible());
                 let findings = agent_inspect::lint(&look, known.visible());
                 Ok(to_wire::lint(id, findings))
             }
@@ -254,9 +277,10 @@ impl Drop for Answering {
 
 /// What a method with these parameters asks.
 enum Question {
-    Tree { since: Option<u64> },
+    Tree(Wanted),
     Lint,
     Log { after: u64, limit: usize },
+    Consent,
     App(Ask),
 }
 
@@ -265,9 +289,11 @@ impl Question {
         let node = args.integer("node");
         let name = row.name.strip_prefix(inspector::NAMESPACE)?;
         Some(match name {
-            "tree" => Self::Tree {
+            "tree" => Self::Tree(Wanted {
                 since: args.integer("since"),
-            },
+                from: args.integer("from"),
+                limit: limit(args, limits::INSPECTOR_NODES),
+            }),
             "node" => Self::App(Ask::Node(node?)),
             "highlight" => Self::App(Ask::Highlight(node)),
             "pick" => Self::App(Ask::Pick),
@@ -280,14 +306,18 @@ impl Question {
             }),
             "agent_view" => Self::App(Ask::View(node?)),
             "lint" => Self::Lint,
+            "consent" => Self::Consent,
             "log" => Self::Log {
                 after: args.integer("after").unwrap_or(0),
-                limit: args
-                    .integer("limit")
-                    .and_then(|limit| usize::try_from(limit).ok())
-                    .unwrap_or(limits::INSPECTOR_LOG),
+                limit: limit(args, limits::INSPECTOR_LOG),
             },
             _ => return None,
         })
     }
+}
+
+/// How many are asked for; the most there can be, if that is not said.
+fn limit(args: &Args<'_>, most: usize) -> usize {
+    let limit = args.integer("limit").map(usize::try_from);
+    limit.and_then(Result::ok).unwrap_or(most)
 }

@@ -1,16 +1,23 @@
 //! What the inspector is told, in the words of the wire.
 
-use agent_core::{Marks, Refusal, VerbSet, cut};
-use agent_inspect::{Ask, Exposure, IdSource, No, Picture, Told, Value};
+use agent_core::{Marks, Refusal, Scope, VerbSet, cut};
+use agent_inspect::{Ask, Consent, ConsentRule, Exposure, IdSource, No, Picture, Told, Value};
 use agent_wire::{
     Failure, ParamError, Reason, RequestId, Word,
-    inspector::{self as wire, Exposed, Finding, Lints, Marked, Narrowed, NodeProperties},
+    inspector::{
+        self as wire, DecidedBy, Exposed, Finding, Lints, Marked, Narrowed, NodeProperties,
+    },
     limits, result_line,
 };
 use base64::Engine as _;
 
+use super::known::Page;
+
 /// Pictures are halved until they have no more pixels than this.
 const MOST_PIXELS: usize = 8 << 20;
+
+/// Lines of evidence of a rule.
+const MOST_EVIDENCE: usize = 64;
 
 /// The line that answers `ask`.
 pub(super) fn line(id: &RequestId, ask: &Ask, told: Told) -> Result<Vec<u8>, Failure> {
@@ -30,8 +37,43 @@ pub(super) fn line(id: &RequestId, ask: &Ask, told: Told) -> Result<Vec<u8>, Fai
     })
 }
 
+pub(super) fn tree(id: &RequestId, page: Page) -> Vec<u8> {
+    let Page {
+        revision,
+        complete,
+        nodes,
+        removed,
+        next,
+        ..
+    } = page;
+    match page.since {
+        Some(since) => result_line(
+            id,
+            &wire::TreeChanges {
+                revision,
+                complete,
+                since,
+                changed: nodes,
+                removed,
+                next,
+            },
+        ),
+        None => result_line(
+            id,
+            &wire::Tree {
+                revision,
+                complete,
+                nodes,
+                next,
+            },
+        ),
+    }
+}
+
 pub(super) fn lint(id: &RequestId, findings: Vec<agent_inspect::Finding>) -> Vec<u8> {
-    let findings = findings.into_iter().map(|finding| Finding {
+    let complete = findings.len() <= limits::INSPECTOR_FINDINGS;
+    let findings = findings.into_iter().take(limits::INSPECTOR_FINDINGS);
+    let findings = findings.map(|finding| Finding {
         lint: finding.lint.word().into(),
         nodes: finding.nodes,
         ids: finding.ids,
@@ -41,6 +83,7 @@ pub(super) fn lint(id: &RequestId, findings: Vec<agent_inspect::Finding>) -> Vec
         id,
         &Lints {
             findings: findings.collect(),
+            complete,
         },
     )
 }
@@ -55,6 +98,57 @@ pub(super) fn log(id: &RequestId, log: &super::log::Log, after: u64, limit: usiz
             dropped,
         },
     )
+}
+
+pub(super) fn consent(id: &RequestId, consent: Option<Consent>) -> Vec<u8> {
+    let told = match consent {
+        None => wire::Consent {
+            by: DecidedBy::App,
+            mode: None,
+            rules: Vec::new(),
+            complete: true,
+        },
+        Some(Consent { mode, rules }) => wire::Consent {
+            by: DecidedBy::Consent,
+            mode: Some(mode.into()),
+            complete: rules.len() <= limits::INSPECTOR_RULES,
+            rules: rules
+                .into_iter()
+                .take(limits::INSPECTOR_RULES)
+                .map(rule)
+                .collect(),
+        },
+    };
+    result_line(id, &told)
+}
+
+fn rule(rule: ConsentRule) -> wire::ConsentRule {
+    let text = |text: String| cut(text, limits::VALUE_GRAPHEMES).text;
+    let ms = |seconds: u64| seconds.saturating_mul(1_000);
+    wire::ConsentRule {
+        rule: rule.rule,
+        name: cut(rule.name, limits::NAME_GRAPHEMES).text,
+        agent: text(rule.agent),
+        program: rule.program.map(text),
+        evidence: rule
+            .evidence
+            .into_iter()
+            .take(MOST_EVIDENCE)
+            .map(text)
+            .collect(),
+        scope: match rule.scope {
+            Scope::Surface => "surface",
+            Scope::Full => "full",
+            Scope::Inspector => "inspector",
+        }
+        .into(),
+        allow: rule.allow,
+        stored: rule.stored,
+        since_ms: ms(rule.since),
+        until_ms: rule.until.map(ms),
+        last_used_ms: rule.last_used.map(ms),
+        uses: rule.uses,
+    }
 }
 
 pub(super) fn failure(no: No) -> Failure {

@@ -10,6 +10,7 @@ use std::{
 
 use agent_surface::{
     AuthGate, Decision, Scope, Surface, Tag, Verb,
+    consent::{Consent, Mode, Rule, Store},
     egui::{AgentUi as _, AgentWidget as _, Role},
     headless::{Headless, Tree, Widget},
 };
@@ -166,6 +167,7 @@ pub(crate) const METHODS: &[&str] = &[
     "agent_view",
     "lint",
     "log",
+    "consent",
 ];
 
 #[test]
@@ -269,6 +271,149 @@ fn since_tells_what_changed() {
         handles(&whole["nodes"]),
         "handles stay"
     );
+}
+
+#[test]
+fn a_tree_comes_in_pages_that_make_the_whole() {
+    for (kind, serve) in BOTH {
+        let served = serve(allow(), true);
+        let mut client = served.client();
+        let whole = client.get("inspector.tree", json!({}));
+        let pages = |client: &mut Client, since: Option<&Value>| {
+            let (mut pages, mut from) = (Vec::new(), Value::Null);
+            loop {
+                let mut params = json!({"limit": 3});
+                if let Some(since) = since {
+                    params["since"] = since.clone();
+                }
+                if !from.is_null() {
+                    params["from"] = from;
+                }
+                let page = client.get("inspector.tree", params);
+                from = page["next"].clone();
+                assert_eq!(page["complete"], from.is_null(), "{kind} {page}");
+                pages.push(page);
+                if from.is_null() {
+                    return pages;
+                }
+            }
+        };
+        let told = |pages: &[Value], field: &str| {
+            let nodes = pages
+                .iter()
+                .flat_map(|page| page[field].as_array().unwrap());
+            let mut nodes: Vec<Value> = nodes.cloned().collect();
+            nodes.sort_by_key(|node| node["node"].as_u64());
+            nodes
+        };
+        let all = told(std::slice::from_ref(&whole), "nodes");
+        let read = pages(&mut client, None);
+        assert!(
+            read.iter()
+                .all(|page| page["nodes"].as_array().unwrap().len() <= 3)
+        );
+        assert_eq!(told(&read, "nodes"), all, "{kind}");
+        // Nothing has changed since the first of them.
+        let since = read[0]["revision"].clone();
+        let changes = pages(&mut client, Some(&since));
+        assert_eq!(told(&changes, "changed"), [] as [Value; 0], "{kind}");
+        // And so do changes, all of them since a revision that is not known.
+        let read = pages(&mut client, Some(&json!(1_000_000)));
+        assert_eq!(told(&read, "nodes"), all, "{kind}");
+        let reply = client.ask("inspector.tree", json!({"limit": 0}));
+        assert_eq!(reason(&reply), "invalid_params", "{kind} {reply}");
+    }
+}
+
+#[test]
+fn what_changes_between_two_pages_is_told_after_the_last() {
+    let mut served = egui(allow(), true);
+    let mut client = served.client();
+    let first = client.get("inspector.tree", json!({"limit": 2}));
+    let app = served.egui.as_mut().unwrap();
+    app.change(|form| form.more = true);
+    // Somebody else looks, so that what is known moves on.
+    served.client().get("inspector.tree", json!({}));
+    let rest = json!({"from": first["next"]});
+    let rest = client.get("inspector.tree", rest);
+    assert_eq!(rest["complete"], true, "{rest}");
+    let since = json!({"since": first["revision"]});
+    let changes = client.get("inspector.tree", since);
+    handle(changes["changed"].as_array().unwrap(), "More");
+}
+
+#[test]
+fn what_the_user_has_decided_is_told_where_rules_decide() {
+    let folder = folder();
+    let rules = folder.path().join("rules");
+    let store = Store::at(&rules);
+    let rule = |name: &str, allow| Rule {
+        app: "form".into(),
+        scope: Scope::Surface,
+        agent: format!("path:/usr/bin/{name}"),
+        name: name.into(),
+        program: Some(format!("/usr/bin/{name}")),
+        content: None,
+        evidence: vec![format!("/usr/bin/{name}"), "started by a shell".into()],
+        allow,
+        since: 1_700_000_000,
+        until: None,
+        last_used: None,
+        uses: 0,
+    };
+    let used = Rule {
+        last_used: Some(1_700_000_100),
+        uses: 3,
+        ..rule("ada", true)
+    };
+    let limited = Rule {
+        until: Some(u64::from(u32::MAX)),
+        scope: Scope::Full,
+        ..rule("bob", false)
+    };
+    let over = Rule {
+        until: Some(1_700_000_001 - 1_000_000_000),
+        ..rule("eve", true)
+    };
+    for rule in [&used, &limited, &over] {
+        store.save(rule).unwrap();
+    }
+    let consent = Consent::builder("form")
+        .mode(Mode::AllowAll)
+        .rules_dir(&rules)
+        .no_log()
+        .build();
+    for (kind, serve) in BOTH {
+        let served = serve(consent.gate(), true);
+        let told = served.client().get("inspector.consent", json!({}));
+        let expected = json!({
+            "by": "consent", "mode": "allow_all", "complete": true,
+            "rules": [
+                {
+                    "rule": used.id().as_str(), "name": "ada", "agent": "path:/usr/bin/ada",
+                    "program": "/usr/bin/ada",
+                    "evidence": ["/usr/bin/ada", "started by a shell"],
+                    "scope": "surface", "allow": true, "stored": true,
+                    "since_ms": 1_700_000_000_000_u64, "last_used_ms": 1_700_000_100_000_u64,
+                    "uses": 3,
+                },
+                {
+                    "rule": limited.id().as_str(), "name": "bob", "agent": "path:/usr/bin/bob",
+                    "program": "/usr/bin/bob",
+                    "evidence": ["/usr/bin/bob", "started by a shell"],
+                    "scope": "full", "allow": false, "stored": true,
+                    "since_ms": 1_700_000_000_000_u64,
+                    "until_ms": u64::from(u32::MAX) * 1_000, "uses": 0,
+                },
+            ],
+        });
+        assert_eq!(told, expected, "{kind}");
+        // Behind a policy of its own an app decides by itself, and nothing can be read.
+        let own = serve(allow(), true);
+        let told = own.client().get("inspector.consent", json!({}));
+        let nothing = json!({"by": "app", "rules": [], "complete": true});
+        assert_eq!(told, nothing, "{kind}");
+    }
 }
 
 #[test]

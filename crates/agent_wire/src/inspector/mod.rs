@@ -8,9 +8,9 @@ mod table;
 mod tests;
 
 pub use results::{
-    AgentView, Exposed, Exposure, Finding, Heard, Highlighted, IdSource, Lints, Log, LogEntry,
-    Marked, Narrowed, Node, NodeProperties, Picked, Property, Screenshot, Tree, TreeChanges,
-    Verdict,
+    AgentView, Consent, ConsentRule, DecidedBy, Exposed, Exposure, Finding, Heard, Highlighted,
+    IdSource, Lints, Log, LogEntry, Marked, Narrowed, Node, NodeProperties, Picked, Property,
+    Screenshot, Tree, TreeChanges, Verdict,
 };
 pub use table::METHODS;
 

@@ -1,5 +1,7 @@
 //! Results of the inspector's methods. Fields are left out when there is nothing to say.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,10 +12,13 @@ use crate::{results::Word, words::vocabulary};
 pub struct Tree {
     /// Of the inspector's own count, which moves when anything in the tree does; no agent's.
     pub revision: u64,
-    /// False when a bound cut the list.
+    /// False when these are not all.
     pub complete: bool,
-    /// Each after what it is in.
-    pub nodes: Vec<Node>,
+    /// In the order of the tree. What a node is in may be on another page.
+    pub nodes: Vec<Arc<Node>>,
+    /// What `from` takes for the next page; none: a bound cut it, or nothing is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }
 
 /// Result of `inspector.tree` with `since`, where that revision is still known.
@@ -21,14 +26,17 @@ pub struct Tree {
 pub struct TreeChanges {
     /// The revision now.
     pub revision: u64,
-    /// False when a bound cut the tree.
+    /// False when these are not all, or a bound cut the tree.
     pub complete: bool,
     /// The revision that was asked for.
     pub since: u64,
-    /// The nodes that are new or differ, each after what it is in.
-    pub changed: Vec<Node>,
-    /// The handles of those that are gone.
+    /// The nodes that are new or differ, in the order of the tree.
+    pub changed: Vec<Arc<Node>>,
+    /// The handles of those that are gone: on the first page.
     pub removed: Vec<u64>,
+    /// What `from` takes for the next page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }
 
 /// One node of the whole tree.
@@ -233,6 +241,8 @@ pub struct Verdict {
 pub struct Lints {
     /// What is likely wrong.
     pub findings: Vec<Finding>,
+    /// False when more was found than these.
+    pub complete: bool,
 }
 
 /// One likely mistake.
@@ -299,4 +309,61 @@ pub enum Heard {
         /// The outcome, or the error's reason.
         outcome: Word,
     },
+}
+
+vocabulary! {
+    /// Who decides about agents.
+    DecidedBy {
+        /// The project's own consent, whose rules can be read.
+        Consent = "consent",
+        /// The app, by a policy of its own: there is nothing that could be read.
+        App = "app",
+    }
+}
+
+/// Result of `inspector.consent`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consent {
+    /// Who decides.
+    pub by: DecidedBy,
+    /// What becomes of agents about whom nothing is remembered: `ask`, `allow_all`, `deny_all`; or
+    /// `lockdown`, in which nobody is let in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Word>,
+    /// What is remembered, by name.
+    pub rules: Vec<ConsentRule>,
+    /// False when there are more rules than these.
+    pub complete: bool,
+}
+
+/// What was decided about one agent. Times are in milliseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsentRule {
+    /// Which rule, as `agent-surface consent` lists it.
+    pub rule: String,
+    /// What the program is called.
+    pub name: String,
+    /// What tells this agent from others.
+    pub agent: String,
+    /// The file of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// On what evidence it was taken for who it is.
+    pub evidence: Vec<String>,
+    /// To what: `surface`, `full`, `inspector`.
+    pub scope: Word,
+    /// Whether it was a yes.
+    pub allow: bool,
+    /// Whether it is on the disk; else it ends when the app quits.
+    pub stored: bool,
+    /// Since when.
+    pub since_ms: u64,
+    /// Until when; absent: until it is taken back, or the app quits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_ms: Option<u64>,
+    /// When it was last made use of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_ms: Option<u64>,
+    /// How many requests it has let in.
+    pub uses: u64,
 }

@@ -24,13 +24,32 @@ const NODE: Param = required("node", HANDLE, "the node's handle");
 pub static METHODS: &[Verb] = &[
     Verb {
         name: "inspector.tree",
-        summary: "The whole live tree but for what is excluded, or what changed in it.",
-        params: &[optional(
-            "since",
-            HANDLE,
-            "only what changed since this revision, which an earlier reply gave",
-        )],
-        result: "`{revision, complete, nodes}` or `{revision, complete, since, changed, removed}`",
+        summary: "The whole live tree but for what is excluded, or what changed in it. A reply \
+                  with `next` is a page: ask the same with `from` until there is none; \
+                  the `revision` of the first page is what `since` takes after that.",
+        params: &[
+            optional(
+                "since",
+                HANDLE,
+                "only what changed since this revision, which an earlier reply gave",
+            ),
+            optional(
+                "from",
+                HANDLE,
+                "go on with this, which an earlier reply gave as `next`; \
+                 the app is not looked at anew",
+            ),
+            optional(
+                "limit",
+                ParamKind::Integer {
+                    min: 1,
+                    max: limits::INSPECTOR_NODES as u64,
+                },
+                "nodes on a page at most",
+            ),
+        ],
+        result: "`{revision, complete, nodes, next?}` or \
+                 `{revision, complete, since, changed, removed, next?}`",
         ..INSPECTING
     },
     Verb {
@@ -80,7 +99,7 @@ pub static METHODS: &[Verb] = &[
     Verb {
         name: "inspector.lint",
         summary: "What is likely wrong in how widgets are tagged.",
-        result: "`{findings}`",
+        result: "`{findings, complete}`",
         ..INSPECTING
     },
     Verb {
@@ -99,6 +118,13 @@ pub static METHODS: &[Verb] = &[
             ),
         ],
         result: "`{entries, last, dropped}`",
+        ..INSPECTING
+    },
+    Verb {
+        name: "inspector.consent",
+        summary: "What the app's user has decided about agents, to read: who decides, the standing \
+                  mode, the rules that are remembered.",
+        result: "`{by, mode?, rules, complete}`",
         ..INSPECTING
     },
 ];
