@@ -86,8 +86,9 @@ pub struct Look {
     pub complete: bool,
     /// What happened since the look before, as an agent that listens would hear it.
     pub events: Vec<Event>,
-    /// Where the excluded parts are: nothing else of them is told, and no picture shows them.
-    pub excluded: Vec<Frame>,
+    /// Where the excluded parts are, and what is in them, each with the handle of what they are
+    /// in: nothing else of them is told, and no picture shows them.
+    pub excluded: Vec<(u64, Frame)>,
 }
 
 /// Looks again and again, and tells what happened between. It has a [`Surface`] of its own, so
@@ -247,7 +248,12 @@ fn push<L: Inspect>(
     let mut index = 0;
     for node in siblings {
         match standings.of(node) {
-            Some(standing) if standing.is_excluded() => look.excluded.extend(live.frame(node)),
+            Some(standing) if standing.is_excluded() => {
+                // A window that is excluded is in no picture of another.
+                if let Some(parent) = parent {
+                    hide(live, node, parent, look);
+                }
+            }
             Some(_) => {
                 open.push((node, parent, index));
                 index += 1;
@@ -256,6 +262,18 @@ fn push<L: Inspect>(
         }
     }
     open[from..].reverse();
+}
+
+/// Notes where an excluded part is: whatever is in it may stick out.
+fn hide<L: Inspect>(live: &L, node: L::Key, parent: u64, look: &mut Look) {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        look.excluded
+            .extend(live.frame(node).map(|frame| (parent, frame)));
+        if look.excluded.len() < MAX_NODES {
+            open.extend(live.children(node));
+        }
+    }
 }
 
 /// What an agent of another process is told.

@@ -148,8 +148,10 @@ impl Picture {
                 self.fill(frame, BLACK);
             }
         }
-        for frame in &look.excluded {
-            self.fill(*frame, BLACK);
+        for (parent, frame) in &look.excluded {
+            if inside.contains(parent) {
+                self.fill(*frame, BLACK);
+            }
         }
     }
 

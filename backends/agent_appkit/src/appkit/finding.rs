@@ -45,6 +45,10 @@ pub(crate) enum Thing {
 pub(crate) struct Look {
     pub(crate) mtm: MainThreadMarker,
     pub(crate) tags: Arc<Tags>,
+    /// Whether rows that it doesn't find keep their nodes: what nobody but an inspector looks for
+    /// must not change what agents find.
+    keeps_rows: bool,
+    windows: OnceCell<Vec<Node>>,
     rows: OnceCell<Rows>,
     by_accessibility: OnceCell<HashMap<Node, Tag>>,
     inside: RefCell<HashMap<Node, Rc<[Node]>>>,
@@ -56,10 +60,21 @@ impl Look {
         Self {
             mtm,
             tags: table::tags(),
+            keeps_rows: false,
+            windows: OnceCell::new(),
             rows: OnceCell::new(),
             by_accessibility: OnceCell::new(),
             inside: RefCell::default(),
             places: RefCell::default(),
+        }
+    }
+
+    /// One that leaves nothing behind that agents could notice.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn of_an_inspector(mtm: MainThreadMarker) -> Self {
+        Self {
+            keeps_rows: true,
+            ..Self::new(mtm)
         }
     }
 
@@ -68,7 +83,7 @@ impl Look {
     }
 
     pub(crate) fn rows(&self) -> &Rows {
-        self.rows.get_or_init(Rows::look)
+        self.rows.get_or_init(|| Rows::look(self.keeps_rows))
     }
 
     pub(crate) fn row(&self, node: Node) -> Option<&Row> {
@@ -101,18 +116,27 @@ impl Look {
     }
 
     /// The windows that are there for a person, minimised ones too, in the order in which they
-    /// were first seen; and the menu bar.
-    pub(crate) fn windows(&self) -> Vec<Node> {
-        let app = self.app();
-        let mut windows: Vec<Node> = app
-            .windows()
-            .iter()
-            .filter(|window| self.is_shown(window) && self.is_for_people(window))
-            .map(|window| window.agent_node())
-            .collect();
-        windows.extend(menus::main_menu(self.mtm).map(|menu| menu.agent_node()));
-        windows.sort_unstable();
-        windows
+    /// were made, whoever saw them first; and the menu bar.
+    pub(crate) fn windows(&self) -> &[Node] {
+        self.windows.get_or_init(|| {
+            let mut windows: Vec<_> = self
+                .app()
+                .windows()
+                .iter()
+                .filter(|window| self.is_shown(window) && self.is_for_people(window))
+                .collect();
+            windows.sort_by_key(|window| window.windowNumber());
+            let mut windows: Vec<Node> = windows.iter().map(|it| it.agent_node()).collect();
+            windows.extend(menus::main_menu(self.mtm).map(|menu| menu.agent_node()));
+            let mut places = self.places.borrow_mut();
+            places.extend(
+                windows
+                    .iter()
+                    .enumerate()
+                    .map(|(place, node)| (*node, place)),
+            );
+            windows
+        })
     }
 
     pub(crate) fn is_shown(&self, window: &NSWindow) -> bool {
@@ -238,14 +262,15 @@ impl Look {
         }
         let place = match self.view(node).and_then(|view| place_among_views(&view)) {
             Some(place) => Some(place),
-            None => self.parent(node).map(|parent| {
-                self.children(parent);
-                let places = self.places.borrow();
-                places.get(&node).copied().unwrap_or(usize::MAX)
-            }),
+            None => {
+                match self.parent(node) {
+                    Some(parent) => drop(self.children(parent)),
+                    None => drop(self.windows()),
+                }
+                self.places.borrow().get(&node).copied()
+            }
         };
-        // Windows stand in the order in which they were first seen.
-        let place = place.unwrap_or_else(|| usize::try_from(node.number()).unwrap_or(usize::MAX));
+        let place = place.unwrap_or(usize::MAX);
         self.places.borrow_mut().insert(node, place);
         place
     }
@@ -366,7 +391,7 @@ impl Look {
         self.by_accessibility.get_or_init(|| {
             let mut tags = HashMap::new();
             if uses_accessibility_identifiers() {
-                let mut open: Vec<Node> = self.windows();
+                let mut open: Vec<Node> = self.windows().to_vec();
                 while let Some(node) = open.pop() {
                     open.extend(self.children(node).iter());
                     let identifier = match self.thing(node) {
@@ -397,6 +422,16 @@ fn place_among_views(view: &NSView) -> Option<usize> {
     // SAFETY: any object may be looked for.
     let place: usize = unsafe { msg_send![&around.subviews(), indexOfObjectIdenticalTo: view] };
     (!others && place != NSNotFound as usize).then_some(place)
+}
+
+/// Whether assistive technology calls it something, where that is an id.
+pub(crate) fn has_identifier(node: Node) -> bool {
+    // SAFETY: views are put in as views, and this is the main thread.
+    let view = || unsafe { table::object::<NSView>(node, Sort::View) };
+    uses_accessibility_identifiers()
+        && view()
+            .and_then(|view| identifier(&view))
+            .is_some_and(|identifier| !identifier.is_empty())
 }
 
 fn identifier(of: &NSResponder) -> Option<String> {

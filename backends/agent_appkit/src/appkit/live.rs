@@ -23,7 +23,7 @@ impl LiveTree for Look {
     type Key = Node;
 
     fn windows(&self) -> Vec<Node> {
-        Look::windows(self)
+        Look::windows(self).to_vec()
     }
 
     fn is_window(&self, node: Node) -> bool {
@@ -219,7 +219,7 @@ fn is_over(window: &NSWindow, modal: &NSWindow) -> bool {
 }
 
 /// A rectangle of a view in points from the top left of its window's content.
-fn in_window(view: &NSView, rect: NSRect) -> Option<Frame> {
+pub(crate) fn in_window(view: &NSView, rect: NSRect) -> Option<Frame> {
     let content = view.window()?.contentView()?;
     let rect = view.convertRect_toView(rect, None);
     let inside = content.convertRect_toView(content.bounds(), None);
@@ -445,15 +445,19 @@ fn chosen(look: &Look, button: &NSPopUpButton) -> String {
     let Some(item) = button.selectedItem() else {
         return String::new();
     };
-    let kept_back = look.tag(item.agent_node()).is_some_and(|tag| {
-        tag.get_exposed() == Some(false)
-            || tag.get_marks().intersects(Marks::SECRET | Marks::EXCLUDED)
-    });
-    if kept_back {
+    if is_kept_back(look, &item) {
         String::new()
     } else {
         item.title().to_string()
     }
+}
+
+/// Whether an item's title is for the eyes of a person alone.
+pub(crate) fn is_kept_back(look: &Look, item: &NSMenuItem) -> bool {
+    look.tag(item.agent_node()).is_some_and(|tag| {
+        tag.get_exposed() == Some(false)
+            || tag.get_marks().intersects(Marks::SECRET | Marks::EXCLUDED)
+    })
 }
 
 /// The scroll view that shows it, if it is shown by one.

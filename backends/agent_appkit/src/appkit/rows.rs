@@ -66,13 +66,14 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn look() -> Self {
+    /// `keeps`: those that are out of view by now keep their nodes.
+    pub(crate) fn look(keeps: bool) -> Self {
         let sources: Vec<(Node, Source)> =
             SOURCES.with_borrow(|all| all.iter().map(|(node, it)| (*node, it.clone())).collect());
         let mut rows = Self::default();
         for (node, source) in sources {
             match view(node) {
-                Some(view) => rows.add(node, &view, &source),
+                Some(view) => rows.add(node, &view, &source, keeps),
                 None => {
                     let gone = SOURCES.with_borrow_mut(|all| all.remove(&node));
                     drop(gone);
@@ -82,17 +83,22 @@ impl Rows {
         rows
     }
 
-    fn add(&mut self, node: Node, view: &NSTableView, source: &Source) {
+    fn add(&mut self, node: Node, view: &NSTableView, source: &Source, keeps: bool) {
         let Some(tag) = &source.tag else { return };
         let numbers = in_view(view);
         let tags: Vec<Option<Tag>> = numbers.clone().map(|row| tag(row)).collect();
+        let mut same: HashMap<String, usize> = HashMap::new();
         let names = tags.iter().zip(numbers.clone()).map(|(tag, row)| {
             match tag.as_ref().and_then(table::name) {
-                Some(name) => RowName::Given(name),
+                Some(name) => {
+                    let before = same.entry(name.clone()).or_default();
+                    *before += 1;
+                    RowName::Given(name, *before - 1)
+                }
                 None => RowName::Place(row),
             }
         });
-        let nodes = table::rows(node, names.collect());
+        let nodes = table::rows(node, names.collect(), keeps);
         let by_number: HashMap<isize, Node> = numbers.clone().zip(nodes.iter().copied()).collect();
         for ((row, number), tag) in nodes.iter().zip(numbers).zip(tags) {
             let inside = outline(view)

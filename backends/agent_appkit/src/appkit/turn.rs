@@ -18,7 +18,7 @@ use objc2_foundation::NSTimer;
 use super::{
     door,
     exceptions::catch,
-    finding::Look,
+    finding::{self, Look},
     handle::{Shared, lock},
     perform::{self, Edit},
     table::{self, Node},
@@ -83,6 +83,8 @@ pub(crate) fn end() {
     if let Some(shared) = shared() {
         shared.stop();
     }
+    #[cfg(feature = "inspector")]
+    super::inspect::end();
 }
 
 /// `None` if somebody is looking right now: AppKit called back into the app, which called here.
@@ -90,7 +92,7 @@ fn with_ui<R>(f: impl FnOnce(&mut Ui) -> R) -> Option<R> {
     UI.with(|cell| cell.try_borrow_mut().ok()?.as_mut().map(f))
 }
 
-fn shared() -> Option<Arc<Shared>> {
+pub(crate) fn shared() -> Option<Arc<Shared>> {
     with_ui(|ui| ui.shared.clone())
 }
 
@@ -118,6 +120,8 @@ pub(crate) fn work(mtm: MainThreadMarker) {
         }
     }
     look_again(mtm);
+    #[cfg(feature = "inspector")]
+    super::inspect::work(mtm, &shared);
     shared.wake_for_more();
 }
 
@@ -304,7 +308,12 @@ impl Ui {
         let look = Look::new(mtm);
         let mut acted = ACTED.take();
         let mut emitted = std::mem::take(&mut lock(&self.shared.state).emitted);
-        acted.extend(emitted.take(&look));
+        let emitted = emitted.take(&look);
+        #[cfg(feature = "inspector")]
+        for (node, verb) in &emitted {
+            super::inspect::happened(*node, *verb);
+        }
+        acted.extend(emitted);
         let mut events = self.surface.settle(&look, Changes::Everything, &acted);
         agent_core::caused(&mut events, cause);
         for warning in self.surface.take_warnings() {
@@ -330,24 +339,39 @@ impl Ui {
     }
 }
 
-/// Notes what somebody did to a widget that agents may be shown; the rest must not even use up
-/// the room.
+/// Whether anybody may ever be told of it: the rest must not even use up the room.
+fn may_be_shown(node: Node) -> bool {
+    table::tags().of.contains_key(&node) || finding::has_identifier(node)
+}
+
+/// Whether anybody is there to whom it is told what people do.
+fn notes() -> bool {
+    #[cfg(feature = "inspector")]
+    let inspected = super::inspect::is_on();
+    #[cfg(not(feature = "inspector"))]
+    let inspected = false;
+    NOTES.get() || inspected
+}
+
+/// Notes what somebody did to a widget.
 fn tell(node: Node, verb: EventVerb) {
-    // Which views an identifier tags is known to a look alone.
-    let is_tagged =
-        || super::tagging::uses_accessibility_identifiers() || table::tags().of.contains_key(&node);
-    if NOTES.get() && is_tagged() {
+    if !notes() || !may_be_shown(node) {
+        return;
+    }
+    if NOTES.get() {
         ACTED.with_borrow_mut(|acted| {
             if acted.len() < MAX_ACTED && !acted.contains(&(node, verb)) {
                 acted.push((node, verb));
             }
         });
     }
+    #[cfg(feature = "inspector")]
+    super::inspect::happened(node, verb);
 }
 
 /// A control sends its action.
 pub(crate) fn control_was_used(control: &NSControl) {
-    if !NOTES.get() {
+    if !notes() {
         return;
     }
     let view: &NSView = control;
@@ -379,7 +403,8 @@ pub(crate) fn text_changed(mtm: MainThreadMarker, view: &NSView) {
     if !NOTES.get() {
         return;
     }
-    let Some(node) = table::known(view) else {
+    // What is known because an inspector saw it is not noted: that would show.
+    let Some(node) = table::known(view).filter(|node| may_be_shown(*node)) else {
         return;
     };
     if is_secret(&Look::new(mtm), node) && !TOLD.with_borrow_mut(|told| told.insert(node)) {

@@ -66,7 +66,7 @@ fn late(app: &App) {
     let (mut job, answer) = job(act("later", Action::Click));
     job.deadline = Instant::now() + Duration::from_millis(30);
     let ticket = job.ticket.clone();
-    app.backend.submit(job);
+    app.backend().submit(job);
     // The main thread is busy with something else.
     std::thread::sleep(Duration::from_millis(60));
     app.ids();
@@ -85,7 +85,7 @@ fn withdrawn(app: &App) {
     let before = app.handler.times();
     let (job, answer) = job(act("never", Action::Click));
     let ticket = job.ticket.clone();
-    app.backend.submit(job);
+    app.backend().submit(job);
     assert!(ticket.withdraw());
     app.ids();
     assert!(answer.try_recv().is_err());
