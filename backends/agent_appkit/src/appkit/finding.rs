@@ -283,17 +283,11 @@ impl Look {
                 .into_iter()
                 .collect(),
             Thing::View(view) => self.inside_view(node, &view),
-            Thing::Menu(menu) => menus::items(&menu)
-                .iter()
-                .map(|item| item.agent_node())
-                .collect(),
-            Thing::MenuItem(item) => match item.submenu() {
-                Some(menu) => menus::items(&menu)
-                    .iter()
-                    .map(|item| item.agent_node())
-                    .collect(),
-                None => Vec::new(),
-            },
+            Thing::Menu(menu) => menus::nodes(&menu),
+            Thing::MenuItem(item) => item
+                .submenu()
+                .map(|menu| menus::nodes(&menu))
+                .unwrap_or_default(),
             Thing::Row(table, number) => {
                 let Some(row) = self.row(node) else {
                     return Vec::new();
@@ -320,11 +314,7 @@ impl Look {
             };
             // The first item of a pull-down is what stands on the button.
             let skip = usize::from(button.pullsDown());
-            return menus::items(&menu)
-                .iter()
-                .skip(skip)
-                .map(|item| item.agent_node())
-                .collect();
+            return menus::nodes(&menu).into_iter().skip(skip).collect();
         }
         if let Some(tabs) = view.downcast_ref::<NSTabView>() {
             let mut inside: Vec<Node> = tabs

@@ -9,7 +9,7 @@ use std::{
 
 use agent_core::{
     Acted, Action, Answer, Authorised, Call, Cause, Changes, Event, EventVerb, Fault, Job,
-    LiveTree, Marks, No, ReplyTo, Standings, States, Surface, TURN_BUDGET, Waiting,
+    LiveTree, No, ReplyTo, Standings, States, Surface, TURN_BUDGET, Waiting,
 };
 use objc2::{MainThreadMarker, rc::Retained};
 use objc2_app_kit::{NSControl, NSMenuItem, NSView};
@@ -20,7 +20,7 @@ use super::{
     exceptions::catch,
     finding::{self, Look},
     handle::{Shared, lock},
-    perform::{self, Edit},
+    perform,
     table::{self, Node},
     widget::Widget,
 };
@@ -250,7 +250,7 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Autho
     }
 }
 
-fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<Edit>, Fault>) {
+fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<String>, Fault>) {
     let answer = catch("looking at the app", || {
         with_ui(|ui| {
             let events = ui.settle(mtm, acting.cause.as_ref());
@@ -258,7 +258,7 @@ fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<Edit>,
                 Ok(edit) => edit,
                 Err(fault) => return Answer::Fault(fault),
             };
-            let wanted = edit.as_ref().map(|edit| edit.wanted.as_str());
+            let wanted = edit.as_deref();
             let look = Look::new(mtm);
             let after = acting
                 .edited
@@ -389,14 +389,6 @@ pub(crate) fn item_was_used(item: &NSMenuItem) {
     }
 }
 
-/// Whether a node's text is secret, by its kind or by what is said around it.
-pub(crate) fn is_secret(look: &Look, node: Node) -> bool {
-    look.facts(node).states.contains(States::SECRET)
-        || Standings::new(look)
-            .of(node)
-            .is_some_and(|standing| standing.marks.contains(Marks::SECRET))
-}
-
 /// Somebody edited a text. Of a secret it is noted once, so that neither its length nor its
 /// rhythm shows (rule 8).
 pub(crate) fn text_changed(mtm: MainThreadMarker, view: &NSView) {
@@ -407,7 +399,9 @@ pub(crate) fn text_changed(mtm: MainThreadMarker, view: &NSView) {
     let Some(node) = table::known(view).filter(|node| may_be_shown(*node)) else {
         return;
     };
-    if is_secret(&Look::new(mtm), node) && !TOLD.with_borrow_mut(|told| told.insert(node)) {
+    let look = Look::new(mtm);
+    let secret = Standings::new(&look).states(node).contains(States::SECRET);
+    if secret && !TOLD.with_borrow_mut(|told| told.insert(node)) {
         return;
     }
     table::text_changed(node);
