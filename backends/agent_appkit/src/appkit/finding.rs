@@ -45,9 +45,8 @@ pub(crate) enum Thing {
 pub(crate) struct Look {
     pub(crate) mtm: MainThreadMarker,
     pub(crate) tags: Arc<Tags>,
-    /// Whether rows that it doesn't find keep their nodes: what nobody but an inspector looks for
-    /// must not change what agents find.
-    keeps_rows: bool,
+    /// An inspector's: it finds the rows of every table, and must not change what agents find.
+    of_inspector: bool,
     windows: OnceCell<Vec<Node>>,
     rows: OnceCell<Rows>,
     by_accessibility: OnceCell<HashMap<Node, Tag>>,
@@ -60,7 +59,7 @@ impl Look {
         Self {
             mtm,
             tags: table::tags(),
-            keeps_rows: false,
+            of_inspector: false,
             windows: OnceCell::new(),
             rows: OnceCell::new(),
             by_accessibility: OnceCell::new(),
@@ -73,7 +72,7 @@ impl Look {
     #[cfg(feature = "inspector")]
     pub(crate) fn of_an_inspector(mtm: MainThreadMarker) -> Self {
         Self {
-            keeps_rows: true,
+            of_inspector: true,
             ..Self::new(mtm)
         }
     }
@@ -83,7 +82,27 @@ impl Look {
     }
 
     pub(crate) fn rows(&self) -> &Rows {
-        self.rows.get_or_init(|| Rows::look(self.keeps_rows))
+        self.rows
+            .get_or_init(|| Rows::look(self.of_inspector.then(|| self.tables())))
+    }
+
+    /// Every table, found by walking all views.
+    fn tables(&self) -> Vec<Node> {
+        let windows = self.windows().iter().map(|window| self.thing(*window));
+        let contents = windows.filter_map(|thing| match thing {
+            Thing::Window(window) => window.contentView(),
+            _ => None,
+        });
+        let mut open: Vec<Retained<NSView>> = contents.collect();
+        let mut tables = Vec::new();
+        while let Some(view) = open.pop() {
+            if view.downcast_ref::<NSTableView>().is_some() {
+                tables.push(view.agent_node());
+            } else {
+                open.extend(view.subviews().iter());
+            }
+        }
+        tables
     }
 
     pub(crate) fn row(&self, node: Node) -> Option<&Row> {

@@ -47,6 +47,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("rule_11_no_picture_shows_what_must_not_be_seen", picture),
     ("the_gate_is_asked_when_an_inspection_begins", gate),
     ("rows_of_one_key_are_two_nodes_for_good", same_key),
+    (
+        "an_inspector_sees_rows_that_nothing_is_said_of",
+        untold_rows,
+    ),
     ("an_inspector_sees_what_people_do", clicks),
     (
         "rule_1_an_inspector_shows_in_no_reply_to_an_agent",
@@ -436,7 +440,7 @@ define_class!(
 );
 
 /// A table in a window, whose rows have keys.
-fn table(app: &App, window: &NSWindow, key: fn(isize) -> String) {
+fn table(app: &App, window: &NSWindow, key: Option<fn(isize) -> String>) {
     let rows = Rows::alloc(app.main_thread).set_ivars(40);
     // SAFETY: `init` of NSObject.
     let rows: Retained<Rows> = unsafe { msg_send![super(rows), init] };
@@ -449,7 +453,9 @@ fn table(app: &App, window: &NSWindow, key: fn(isize) -> String) {
     list.addTableColumn(&column);
     list.setHeaderView(None);
     list.set_agent_id("list");
-    list.set_agent_key(key);
+    if let Some(key) = key {
+        list.set_agent_key(key);
+    }
     // SAFETY: it is kept for good.
     unsafe { list.setDataSource(Some(ProtocolObject::from_ref(&*rows))) };
     let scroll = NSScrollView::initWithFrame(
@@ -464,7 +470,7 @@ fn table(app: &App, window: &NSWindow, key: fn(isize) -> String) {
 
 fn same_key(app: &App) {
     let window = app.window("same-key");
-    table(app, &window, |row| (row / 2).to_string());
+    table(app, &window, Some(|row| (row / 2).to_string()));
     let rows = |look: &Look| -> Vec<(u64, Option<String>)> {
         let rows = look.nodes.iter().filter(|it| it.class == "row");
         rows.map(|it| (it.handle, it.id.as_deref().map(str::to_owned)))
@@ -484,6 +490,21 @@ fn same_key(app: &App) {
         known,
         "nothing is left behind"
     );
+    leave(app);
+    window.close();
+}
+
+fn untold_rows(app: &App) {
+    let window = app.window("untold-rows");
+    table(app, &window, None);
+    let look = tree(app);
+    let row = named(&look, "Row 0");
+    match ask(app, Ask::View(row)) {
+        Ok(Told::View(view)) => assert_eq!(view.exposure, Exposure::NoTag),
+        other => panic!("no view: {other:?}"),
+    }
+    assert_eq!(named(&tree(app), "Row 0"), row, "it is the same again");
+    assert!(!app.ids().iter().any(|id| id.starts_with("list/")));
     leave(app);
     window.close();
 }
@@ -601,7 +622,11 @@ fn conversations(app: &App) {
     for seed in 1..=4 {
         let said = |inspected| {
             let form = form(app, "talked-about");
-            table(app, &form.window, |row| row.to_string());
+            table(
+                app,
+                &form.window,
+                (seed != 3).then_some(|row| row.to_string()),
+            );
             // A window without a tag, too.
             let other = app.window("nameless");
             other.clear_agent();
