@@ -117,18 +117,30 @@ fn add_steps(steps: &mut Steps, root: &Path, may_install: bool, picture: bool) {
 /// AppKit's rows of the benchmarks' table, as Markdown, a line each; measured on GNUstep. `None`: it
 /// is not installed, as has been said.
 pub(crate) fn bench(root: &Path) -> Result<Option<String>, String> {
-    if let Ended::Skipped(why) = debian::prepare_for_gnustep(false)? {
-        println!("AppKit is not measured: {why}");
+    let Some(program) = built(root, "appkit_bench", &["--release"])? else {
         return Ok(None);
-    }
-    patch_objc2(root)?;
-    let built = build(root, &["--release"]);
+    };
     let xvfb = Xvfb::start()?;
-    let mut bench = Command::new(named(&built, "appkit_bench")?);
+    let mut bench = Command::new(program);
     xvfb.show(&mut bench);
     let mut rows = String::new();
     program::run_reading(&mut bench, |line| rows += &format!("{line}\n"))?;
     Ok(Some(rows))
+}
+
+/// A program of the workspace, on GNUstep. `None`: that is not installed, as has been said.
+pub(crate) fn program(root: &Path, name: &str) -> Result<Option<PathBuf>, String> {
+    built(root, name, &[])
+}
+
+fn built(root: &Path, name: &str, options: &[&str]) -> Result<Option<PathBuf>, String> {
+    if let Ended::Skipped(why) = debian::prepare_for_gnustep(false)? {
+        println!("{name} is left out: {why}");
+        return Ok(None);
+    }
+    patch_objc2(root)?;
+    let built = build(root, options);
+    named(&built, name).map(|program| Some(program.to_owned()))
 }
 
 /// Cargo in one of the two workspaces; what it makes goes where everything else does.

@@ -1,5 +1,5 @@
 //! `picture`: windows for the documents: the egui recipe's, with what an agent sees outlined, and
-//! one in which the user is asked, and the developer's view of the first.
+//! one in which the user is asked, and the developer's view of the first and of the AppKit recipe.
 
 mod inspector;
 
@@ -107,7 +107,19 @@ impl Window {
         arguments: &[&str],
         runtime: Option<Arc<RuntimeFolder>>,
     ) -> Result<Self, String> {
-        let program = recipes::build(root, &root.join(folder))?;
+        Self::start(
+            &recipes::build(root, &root.join(folder))?,
+            arguments,
+            runtime,
+        )
+    }
+
+    /// The same, of a program that is built already.
+    fn start(
+        program: &Path,
+        arguments: &[&str],
+        runtime: Option<Arc<RuntimeFolder>>,
+    ) -> Result<Self, String> {
         let runtime = match runtime {
             Some(runtime) => runtime,
             None => Arc::new(RuntimeFolder::make()?),

@@ -11,6 +11,12 @@ pub fn open(main_thread: MainThreadMarker) -> Arc<dyn agent_core::Backend> {
     match main_thread {}
 }
 
+/// Never called.
+#[cfg(feature = "inspector")]
+pub fn inspectable(main_thread: MainThreadMarker) -> Arc<dyn agent_inspect::Inspectable> {
+    match main_thread {}
+}
+
 /// A question to the user.
 #[derive(Clone, Debug)]
 pub struct Question {

@@ -2,6 +2,11 @@
 
 #[cfg(not(any(target_os = "macos", feature = "gnustep")))]
 mod elsewhere;
+#[cfg(all(
+    feature = "inspector",
+    not(any(target_os = "macos", feature = "gnustep"))
+))]
+pub use elsewhere::inspectable;
 #[cfg(not(any(target_os = "macos", feature = "gnustep")))]
 pub use elsewhere::{MainThreadMarker, Panels, Question, open};
 
@@ -12,6 +17,9 @@ pub use appkit::{
     AgentRows, AgentTagged, AppKitHandle, Panels, Question, known_objects, open,
     use_accessibility_identifiers,
 };
+
+#[cfg(all(feature = "inspector", any(target_os = "macos", feature = "gnustep")))]
+pub use appkit::inspectable;
 
 // The versions that these traits are for.
 #[cfg(any(target_os = "macos", feature = "gnustep"))]

@@ -109,8 +109,9 @@ pub struct Look {
     pub complete: bool,
     /// What happened since the look before, as an agent that listens would hear it.
     pub events: Vec<Event>,
-    /// Where the excluded parts are: nothing else of them is told, and no picture shows them.
-    pub excluded: Vec<Frame>,
+    /// Where the excluded parts are, and what is in them, each with the handle of what they are
+    /// in: nothing else of them is told, and no picture shows them.
+    pub excluded: Vec<(u64, Frame)>,
     /// What is drawn over the rest of its window, from the lowest to the uppermost.
     pub layers: Vec<Layer>,
     /// Which of these have something excluded in them.
@@ -118,12 +119,14 @@ pub struct Look {
 }
 
 impl Look {
-    /// The layers in which nothing is but what is excluded, their edges and grounds included.
-    pub(crate) fn wholly_excluded(&self) -> impl Iterator<Item = Frame> {
+    /// The layers of a window in which nothing is but what is excluded, their edges and grounds
+    /// included.
+    pub(crate) fn wholly_excluded(&self, window: u64) -> impl Iterator<Item = Frame> {
         let others: BTreeSet<usize> = self.nodes.iter().filter_map(|node| node.layer).collect();
         let layers = self.excluded_layers.difference(&others).copied();
         let frames: Vec<Frame> = layers
             .filter_map(|layer| self.layers.get(layer))
+            .filter(|layer| layer.window == window)
             .map(|layer| layer.frame)
             .collect();
         frames.into_iter()
@@ -289,7 +292,9 @@ fn push<L: Inspect>(
     let mut index = 0;
     for node in siblings {
         match standings.of(node) {
-            Some(standing) if standing.is_excluded() => exclude(live, node, look),
+            // A window that is excluded is in no picture of another, but for what was opened
+            // inside it.
+            Some(standing) if standing.is_excluded() => exclude(live, node, parent, look),
             Some(_) => {
                 open.push((node, parent, index));
                 index += 1;
@@ -300,13 +305,19 @@ fn push<L: Inspect>(
     open[from..].reverse();
 }
 
-/// Where something excluded is, and all that is in it: that may lie elsewhere, as a popup does.
-fn exclude<L: Inspect>(live: &L, node: L::Key, look: &mut Look) {
+/// Where something excluded is, and all that is in it: that may stick out, or lie elsewhere, as a
+/// popup does.
+fn exclude<L: Inspect>(live: &L, node: L::Key, parent: Option<u64>, look: &mut Look) {
     let mut open = vec![node];
     while let Some(node) = open.pop() {
-        look.excluded.extend(live.frame(node));
+        if let Some(parent) = parent {
+            let frame = live.frame(node).map(|frame| (parent, frame));
+            look.excluded.extend(frame);
+        }
         look.excluded_layers.extend(live.layer(node));
-        open.extend(live.children(node));
+        if look.excluded.len() < MAX_NODES {
+            open.extend(live.children(node));
+        }
     }
 }
 

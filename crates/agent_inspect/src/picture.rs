@@ -151,7 +151,12 @@ impl Picture {
                 self.fill(frame, BLACK);
             }
         }
-        for frame in look.excluded.iter().copied().chain(look.wholly_excluded()) {
+        let excluded = look.excluded.iter();
+        let excluded = excluded.filter(|(parent, _)| inside.contains(parent));
+        for frame in excluded
+            .map(|(_, frame)| *frame)
+            .chain(look.wholly_excluded(window))
+        {
             self.fill(frame, BLACK);
         }
     }

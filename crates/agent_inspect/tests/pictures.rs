@@ -28,6 +28,8 @@ fn window() -> Window {
     ] {
         tree.add(window, widget);
     }
+    // It lies over nothing in a picture of the other.
+    tree.open_window(Widget::window("Agents").tag(Tag::new().excluded()));
     let look = Looker::default().look(&tree);
     Window { tree, window, look }
 }
@@ -65,7 +67,7 @@ fn rule_11_what_is_excluded_or_secret_is_black() {
         assert_eq!(shown(Hide::Secrets), [true, true, false, false]);
         assert_eq!(shown(Hide::Unexposed), [true, false, false, false]);
         // Nothing is told of what is excluded, but for where it is.
-        assert_eq!(look.excluded[0], frames[3]);
+        assert_eq!(look.excluded[0], (handle, frames[3]));
         assert!(look.nodes.iter().all(|node| node.name != "Allow"));
     }
 }

@@ -170,7 +170,10 @@ impl Builder {
     /// loop does what agents ask.
     #[cfg(feature = "appkit")]
     pub fn appkit(self, main_thread: agent_appkit::MainThreadMarker) -> Self {
-        self.backend(agent_appkit::open(main_thread))
+        let this = self.backend(agent_appkit::open(main_thread));
+        #[cfg(feature = "inspector")]
+        let this = this.inspectable(agent_appkit::inspectable(main_thread));
+        this
     }
 
     /// Serves scripted widgets, which have no display.

@@ -59,6 +59,9 @@ fn serve(mtm: MainThreadMarker, orders: &Orders, options: Options) -> Result<Sur
     if options.full {
         surface = surface.arm_full();
     }
+    if env::args().any(|arg| arg == "--inspect") {
+        surface = surface.arm_inspector();
+    }
     let surface = surface.serve()?;
     if let Some(address) = surface.address() {
         options.show(address, orders.closer());

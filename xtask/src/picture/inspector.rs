@@ -1,5 +1,5 @@
-//! The inspector's window on the egui recipe, for its page: what is asked there, and what it
-//! looks at, is done through its own surface.
+//! The inspector's window on the egui recipe and on the AppKit one, for its page: what is asked
+//! there, and what it looks at, is done through its own surface.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -11,9 +11,16 @@ use std::{
 use serde_json::{Value, json};
 
 use super::Window;
+use crate::appkit;
 
-/// Where it is kept.
-const PICTURE: &str = "docs/inspector.png";
+/// Where it is kept, of the egui recipe.
+const EGUI: &str = "docs/inspector.png";
+
+/// And of the AppKit one.
+const APPKIT: &str = "docs/inspector-appkit.png";
+
+/// How either is started.
+const ARGUMENTS: &[&str] = &["--serve", "--inspect"];
 
 /// A caption that no agent sees, because it has no tag.
 const NODE: &str = "Internal: margin 12 %";
@@ -22,8 +29,18 @@ const NODE: &str = "Internal: margin 12 %";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn take(root: &Path) -> Result<(), String> {
-    // Each on a display of its own: nothing moves windows that lie over one another.
-    let app = Window::open(root, "recipes/egui_agent", &["--serve", "--inspect"], None)?;
+    let egui = Window::open(root, "recipes/egui_agent", ARGUMENTS, None)?;
+    of(root, egui, EGUI)?;
+    // On GNUstep, where that is installed.
+    match appkit::program(root, "appkit_agent")? {
+        Some(program) => of(root, Window::start(&program, ARGUMENTS, None)?, APPKIT),
+        None => Ok(()),
+    }
+}
+
+/// The inspector's window on this app, each on a display of its own: nothing moves windows that
+/// lie over one another.
+fn of(root: &Path, app: Window, picture: &str) -> Result<(), String> {
     let runtime = app.runtime.clone();
     let (_app, address) = app.after("Serving at ")?;
     let arguments = ["org.example.orders", "--let-agents-in"];
@@ -47,8 +64,8 @@ pub(super) fn take(root: &Path) -> Result<(), String> {
         "wait_for",
         json!({"id": "picture", "until": "state", "value": "relayed", "timeout_ms": 30_000}),
     )?;
-    shown.take("1280x800", &root.join(PICTURE))?;
-    println!("wrote {PICTURE}");
+    shown.take("1280x800", &root.join(picture))?;
+    println!("wrote {picture}");
     Ok(())
 }
 

@@ -56,6 +56,8 @@ define_class!(
         #[unsafe(method(agentUpdated:))]
         fn updated(&self, _: &NSNotification) {
             turn::look_again(self.mtm());
+            #[cfg(feature = "inspector")]
+            super::inspect::follow(self.mtm());
         }
 
         #[unsafe(method(agentTerminates:))]

@@ -45,6 +45,9 @@ pub(crate) enum Thing {
 pub(crate) struct Look {
     pub(crate) mtm: MainThreadMarker,
     pub(crate) tags: Arc<Tags>,
+    /// An inspector's: it finds the rows of every table, and must not change what agents find.
+    of_inspector: bool,
+    windows: OnceCell<Vec<Node>>,
     rows: OnceCell<Rows>,
     by_accessibility: OnceCell<HashMap<Node, Tag>>,
     inside: RefCell<HashMap<Node, Rc<[Node]>>>,
@@ -56,10 +59,21 @@ impl Look {
         Self {
             mtm,
             tags: table::tags(),
+            of_inspector: false,
+            windows: OnceCell::new(),
             rows: OnceCell::new(),
             by_accessibility: OnceCell::new(),
             inside: RefCell::default(),
             places: RefCell::default(),
+        }
+    }
+
+    /// One that leaves nothing behind that agents could notice.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn of_an_inspector(mtm: MainThreadMarker) -> Self {
+        Self {
+            of_inspector: true,
+            ..Self::new(mtm)
         }
     }
 
@@ -68,7 +82,27 @@ impl Look {
     }
 
     pub(crate) fn rows(&self) -> &Rows {
-        self.rows.get_or_init(Rows::look)
+        self.rows
+            .get_or_init(|| Rows::look(self.of_inspector.then(|| self.tables())))
+    }
+
+    /// Every table, found by walking all views.
+    fn tables(&self) -> Vec<Node> {
+        let windows = self.windows().iter().map(|window| self.thing(*window));
+        let contents = windows.filter_map(|thing| match thing {
+            Thing::Window(window) => window.contentView(),
+            _ => None,
+        });
+        let mut open: Vec<Retained<NSView>> = contents.collect();
+        let mut tables = Vec::new();
+        while let Some(view) = open.pop() {
+            if view.downcast_ref::<NSTableView>().is_some() {
+                tables.push(view.agent_node());
+            } else {
+                open.extend(view.subviews().iter());
+            }
+        }
+        tables
     }
 
     pub(crate) fn row(&self, node: Node) -> Option<&Row> {
@@ -101,18 +135,27 @@ impl Look {
     }
 
     /// The windows that are there for a person, minimised ones too, in the order in which they
-    /// were first seen; and the menu bar.
-    pub(crate) fn windows(&self) -> Vec<Node> {
-        let app = self.app();
-        let mut windows: Vec<Node> = app
-            .windows()
-            .iter()
-            .filter(|window| self.is_shown(window) && self.is_for_people(window))
-            .map(|window| window.agent_node())
-            .collect();
-        windows.extend(menus::main_menu(self.mtm).map(|menu| menu.agent_node()));
-        windows.sort_unstable();
-        windows
+    /// were made, whoever saw them first; and the menu bar.
+    pub(crate) fn windows(&self) -> &[Node] {
+        self.windows.get_or_init(|| {
+            let mut windows: Vec<_> = self
+                .app()
+                .windows()
+                .iter()
+                .filter(|window| self.is_shown(window) && self.is_for_people(window))
+                .collect();
+            windows.sort_by_key(|window| window.windowNumber());
+            let mut windows: Vec<Node> = windows.iter().map(|it| it.agent_node()).collect();
+            windows.extend(menus::main_menu(self.mtm).map(|menu| menu.agent_node()));
+            let mut places = self.places.borrow_mut();
+            places.extend(
+                windows
+                    .iter()
+                    .enumerate()
+                    .map(|(place, node)| (*node, place)),
+            );
+            windows
+        })
     }
 
     pub(crate) fn is_shown(&self, window: &NSWindow) -> bool {
@@ -238,14 +281,15 @@ impl Look {
         }
         let place = match self.view(node).and_then(|view| place_among_views(&view)) {
             Some(place) => Some(place),
-            None => self.parent(node).map(|parent| {
-                self.children(parent);
-                let places = self.places.borrow();
-                places.get(&node).copied().unwrap_or(usize::MAX)
-            }),
+            None => {
+                match self.parent(node) {
+                    Some(parent) => drop(self.children(parent)),
+                    None => drop(self.windows()),
+                }
+                self.places.borrow().get(&node).copied()
+            }
         };
-        // Windows stand in the order in which they were first seen.
-        let place = place.unwrap_or_else(|| usize::try_from(node.number()).unwrap_or(usize::MAX));
+        let place = place.unwrap_or(usize::MAX);
         self.places.borrow_mut().insert(node, place);
         place
     }
@@ -258,17 +302,11 @@ impl Look {
                 .into_iter()
                 .collect(),
             Thing::View(view) => self.inside_view(node, &view),
-            Thing::Menu(menu) => menus::items(&menu)
-                .iter()
-                .map(|item| item.agent_node())
-                .collect(),
-            Thing::MenuItem(item) => match item.submenu() {
-                Some(menu) => menus::items(&menu)
-                    .iter()
-                    .map(|item| item.agent_node())
-                    .collect(),
-                None => Vec::new(),
-            },
+            Thing::Menu(menu) => menus::nodes(&menu),
+            Thing::MenuItem(item) => item
+                .submenu()
+                .map(|menu| menus::nodes(&menu))
+                .unwrap_or_default(),
             Thing::Row(table, number) => {
                 let Some(row) = self.row(node) else {
                     return Vec::new();
@@ -295,11 +333,7 @@ impl Look {
             };
             // The first item of a pull-down is what stands on the button.
             let skip = usize::from(button.pullsDown());
-            return menus::items(&menu)
-                .iter()
-                .skip(skip)
-                .map(|item| item.agent_node())
-                .collect();
+            return menus::nodes(&menu).into_iter().skip(skip).collect();
         }
         if let Some(tabs) = view.downcast_ref::<NSTabView>() {
             let mut inside: Vec<Node> = tabs
@@ -366,7 +400,7 @@ impl Look {
         self.by_accessibility.get_or_init(|| {
             let mut tags = HashMap::new();
             if uses_accessibility_identifiers() {
-                let mut open: Vec<Node> = self.windows();
+                let mut open: Vec<Node> = self.windows().to_vec();
                 while let Some(node) = open.pop() {
                     open.extend(self.children(node).iter());
                     let identifier = match self.thing(node) {
@@ -397,6 +431,16 @@ fn place_among_views(view: &NSView) -> Option<usize> {
     // SAFETY: any object may be looked for.
     let place: usize = unsafe { msg_send![&around.subviews(), indexOfObjectIdenticalTo: view] };
     (!others && place != NSNotFound as usize).then_some(place)
+}
+
+/// Whether assistive technology calls it something, where that is an id.
+pub(crate) fn has_identifier(node: Node) -> bool {
+    // SAFETY: views are put in as views, and this is the main thread.
+    let view = || unsafe { table::object::<NSView>(node, Sort::View) };
+    uses_accessibility_identifiers()
+        && view()
+            .and_then(|view| identifier(&view))
+            .is_some_and(|identifier| !identifier.is_empty())
 }
 
 fn identifier(of: &NSResponder) -> Option<String> {

@@ -21,6 +21,10 @@ pub(crate) struct State {
     pub(crate) listeners: usize,
     pub(crate) sink: Option<EventSink>,
     pub(crate) stopped: bool,
+    #[cfg(feature = "inspector")]
+    pub(crate) inspections: Vec<agent_inspect::Job>,
+    #[cfg(feature = "inspector")]
+    pub(crate) inspectors: usize,
 }
 
 /// What all threads share.
@@ -63,7 +67,11 @@ impl Shared {
     pub(crate) fn stop(&self) {
         let mut state = lock(&self.state);
         state.stopped = true;
-        let left = std::mem::take(&mut state.inbox);
+        let left = (
+            std::mem::take(&mut state.inbox),
+            #[cfg(feature = "inspector")]
+            std::mem::take(&mut state.inspections),
+        );
         drop(state);
         drop(left);
     }
@@ -73,17 +81,21 @@ impl Shared {
 /// the main thread, by its marker; its run loop serves them. No agent is let in before a server
 /// is given the handle.
 pub fn open(main_thread: MainThreadMarker) -> Arc<dyn Backend> {
+    Arc::new(AppKitHandle(serve(main_thread)))
+}
+
+pub(crate) fn serve(main_thread: MainThreadMarker) -> Arc<Shared> {
     hooks::install(main_thread);
     let shared = Arc::new(Shared::default());
     door::open(main_thread);
     turn::begin(shared.clone());
-    Arc::new(AppKitHandle(shared))
+    shared
 }
 
 /// A way onto the main thread of an app. Any thread; cheap to clone. Once the app terminates,
 /// jobs are answered [`Fault::Closed`](agent_core::Fault::Closed).
 #[derive(Clone)]
-pub struct AppKitHandle(Arc<Shared>);
+pub struct AppKitHandle(pub(crate) Arc<Shared>);
 
 impl Backend for AppKitHandle {
     fn submit(&self, job: Job) {

@@ -5,8 +5,7 @@ use agent_core::{Facts, Frame, Label, LiveTree, Marks, Role, States, Tag, Verb, 
 use objc2::{msg_send, rc::Retained, runtime::NSObjectProtocol, sel};
 use objc2_app_kit::{
     NSButton, NSControl, NSControlStateValueMixed, NSControlStateValueOn, NSMenuItem, NSPanel,
-    NSPopUpButton, NSScrollView, NSTabState, NSTableView, NSTextField, NSTextView, NSView,
-    NSWindow,
+    NSPopUpButton, NSTabState, NSTableView, NSTextField, NSTextView, NSView, NSWindow,
 };
 use objc2_foundation::{NSRect, NSString};
 
@@ -23,7 +22,7 @@ impl LiveTree for Look {
     type Key = Node;
 
     fn windows(&self) -> Vec<Node> {
-        Look::windows(self)
+        Look::windows(self).to_vec()
     }
 
     fn is_window(&self, node: Node) -> bool {
@@ -219,7 +218,7 @@ fn is_over(window: &NSWindow, modal: &NSWindow) -> bool {
 }
 
 /// A rectangle of a view in points from the top left of its window's content.
-fn in_window(view: &NSView, rect: NSRect) -> Option<Frame> {
+pub(crate) fn in_window(view: &NSView, rect: NSRect) -> Option<Frame> {
     let content = view.window()?.contentView()?;
     let rect = view.convertRect_toView(rect, None);
     let inside = content.convertRect_toView(content.bounds(), None);
@@ -360,10 +359,6 @@ fn has_focus(view: &NSView) -> bool {
 }
 
 fn item_facts(look: &Look, item: &NSMenuItem, facts: &mut Facts) {
-    let in_pop_up = matches!(
-        menus::owner(look.mtm, item),
-        Some(menus::Owner::PopUp(button)) if !button.pullsDown()
-    );
     if item.isSeparatorItem() {
         facts.role = Role::Separator;
         return;
@@ -374,16 +369,14 @@ fn item_facts(look: &Look, item: &NSMenuItem, facts: &mut Facts) {
     let on = item.state() == NSControlStateValueOn;
     if item.hasSubmenu() {
         facts.role = Role::Menu;
-    } else if in_pop_up {
+    } else if let Some(menus::Owner::PopUp(button)) = menus::owner(look.mtm, item)
+        && !button.pullsDown()
+    {
         facts.role = Role::Option;
         facts.offers = VerbSet::Select;
-        let chosen = match menus::owner(look.mtm, item) {
-            Some(menus::Owner::PopUp(button)) => button
-                .selectedItem()
-                .is_some_and(|chosen| std::ptr::eq(&*chosen, item)),
-            _ => false,
-        };
-        states.set(States::SELECTED, chosen);
+        let chosen = button.selectedItem();
+        let is_it = chosen.is_some_and(|chosen| std::ptr::eq(&*chosen, item));
+        states.set(States::SELECTED, is_it);
     } else {
         facts.role = Role::MenuItem;
         facts.offers = VerbSet::Click;
@@ -445,18 +438,17 @@ fn chosen(look: &Look, button: &NSPopUpButton) -> String {
     let Some(item) = button.selectedItem() else {
         return String::new();
     };
-    let kept_back = look.tag(item.agent_node()).is_some_and(|tag| {
-        tag.get_exposed() == Some(false)
-            || tag.get_marks().intersects(Marks::SECRET | Marks::EXCLUDED)
-    });
-    if kept_back {
+    if is_kept_back(look, &item) {
         String::new()
     } else {
         item.title().to_string()
     }
 }
 
-/// The scroll view that shows it, if it is shown by one.
-pub(crate) fn scrolled_in(view: &NSView) -> Option<Retained<NSScrollView>> {
-    view.enclosingScrollView()
+/// Whether an item's title is for the eyes of a person alone.
+pub(crate) fn is_kept_back(look: &Look, item: &NSMenuItem) -> bool {
+    look.tag(item.agent_node()).is_some_and(|tag| {
+        tag.get_exposed() == Some(false)
+            || tag.get_marks().intersects(Marks::SECRET | Marks::EXCLUDED)
+    })
 }

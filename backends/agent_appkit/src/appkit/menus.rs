@@ -36,6 +36,11 @@ pub(crate) fn items(menu: &NSMenu) -> Vec<Retained<NSMenuItem>> {
     menu.itemArray().iter().collect()
 }
 
+/// The nodes of its items.
+pub(crate) fn nodes(menu: &NSMenu) -> Vec<Node> {
+    items(menu).iter().map(|item| item.agent_node()).collect()
+}
+
 thread_local! {
     /// The button that a menu was last found under; looked at again before it is believed.
     static BUTTONS: RefCell<HashMap<usize, Node>> = RefCell::default();

@@ -8,6 +8,8 @@ mod exceptions;
 mod finding;
 mod handle;
 mod hooks;
+#[cfg(feature = "inspector")]
+mod inspect;
 mod live;
 mod menus;
 mod perform;
@@ -19,6 +21,8 @@ mod widget;
 
 pub use asking::{Panels, Question};
 pub use handle::{AppKitHandle, open};
+#[cfg(feature = "inspector")]
+pub use inspect::inspectable;
 #[doc(hidden)]
 pub use table::known_objects;
 pub use tagging::{AgentRows, AgentTagged, use_accessibility_identifiers};

@@ -19,18 +19,14 @@ use super::{
     widget::Widget,
 };
 
-/// A text that was written, as it would stand if the field had taken all of it.
-pub(crate) struct Edit {
-    pub(crate) wanted: String,
-}
-
-/// Does it, now.
+/// Does it, now. Of a text that is written it answers how that would stand if the field took all
+/// of it.
 pub(crate) fn perform(
     mtm: MainThreadMarker,
     node: Node,
     action: Action,
     secret: bool,
-) -> Option<Edit> {
+) -> Option<String> {
     let look = Look::new(mtm);
     match look.thing(node) {
         Thing::View(view) => return on_view(node, &view, action, secret),
@@ -42,7 +38,7 @@ pub(crate) fn perform(
     None
 }
 
-fn on_view(node: Node, view: &NSView, action: Action, secret: bool) -> Option<Edit> {
+fn on_view(node: Node, view: &NSView, action: Action, secret: bool) -> Option<String> {
     let widget = Widget::of(view);
     match action {
         Action::Click => click(&widget),
@@ -178,7 +174,7 @@ fn set_stepper(stepper: &NSStepper, to: f64) {
 
 /// Brings it into view, in each scroll view around it.
 fn scroll_to(view: &NSView) {
-    let mut around = live::scrolled_in(view);
+    let mut around = view.enclosingScrollView();
     while let Some(scroll) = around {
         if let Some(document) = scroll.documentView() {
             let rect = view.convertRect_toView(view.bounds(), Some(&document));
@@ -194,7 +190,7 @@ fn write(
     value: &str,
     range: Option<(u64, u64)>,
     secret: bool,
-) -> Option<Edit> {
+) -> Option<String> {
     let stamp = table::stamp(node);
     let wanted = match widget {
         Widget::Text(view) => {
@@ -216,7 +212,7 @@ fn write(
     if secret {
         turn::secret_was_written(node, stamp);
     }
-    Some(Edit { wanted })
+    Some(wanted)
 }
 
 /// A text with a range of characters replaced.
@@ -242,7 +238,6 @@ fn submit(node: Node, field: &NSTextField) {
         turn::was_submitted(node);
         return;
     }
-    // SAFETY: asked on the main thread, and kept from here on.
     if field.action().is_some() {
         field.validateEditing();
         turn::was_submitted(node);

@@ -58,7 +58,7 @@ pub(crate) struct Row {
     pub(crate) tag: Option<Tag>,
 }
 
-/// The rows that are in view, of all tables whose developer says something of them.
+/// The rows that are in view.
 #[derive(Default)]
 pub(crate) struct Rows {
     pub(crate) of: HashMap<Node, Row>,
@@ -66,13 +66,21 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn look() -> Self {
-        let sources: Vec<(Node, Source)> =
-            SOURCES.with_borrow(|all| all.iter().map(|(node, it)| (*node, it.clone())).collect());
+    /// Those of tables whose developer says something of them. An inspector looks at `all` tables,
+    /// and rows that are out of view by now keep their nodes.
+    pub(crate) fn look(all: Option<Vec<Node>>) -> Self {
+        let mut sources: HashMap<Node, Source> = SOURCES.with_borrow(Clone::clone);
+        let keeps = all.is_some();
+        for table in all.into_iter().flatten() {
+            sources.entry(table).or_default();
+        }
         let mut rows = Self::default();
         for (node, source) in sources {
             match view(node) {
-                Some(view) => rows.add(node, &view, &source),
+                Some(view) if source.tag.is_some() || keeps => {
+                    rows.add(node, &view, &source, keeps);
+                }
+                Some(_) => {}
                 None => {
                     let gone = SOURCES.with_borrow_mut(|all| all.remove(&node));
                     drop(gone);
@@ -82,17 +90,22 @@ impl Rows {
         rows
     }
 
-    fn add(&mut self, node: Node, view: &NSTableView, source: &Source) {
-        let Some(tag) = &source.tag else { return };
+    fn add(&mut self, node: Node, view: &NSTableView, source: &Source, keeps: bool) {
         let numbers = in_view(view);
-        let tags: Vec<Option<Tag>> = numbers.clone().map(|row| tag(row)).collect();
+        let tag = |row| source.tag.as_ref().and_then(|tag| tag(row));
+        let tags: Vec<Option<Tag>> = numbers.clone().map(tag).collect();
+        let mut same: HashMap<String, usize> = HashMap::new();
         let names = tags.iter().zip(numbers.clone()).map(|(tag, row)| {
             match tag.as_ref().and_then(table::name) {
-                Some(name) => RowName::Given(name),
+                Some(name) => {
+                    let before = same.entry(name.clone()).or_default();
+                    *before += 1;
+                    RowName::Given(name, *before - 1)
+                }
                 None => RowName::Place(row),
             }
         });
-        let nodes = table::rows(node, names.collect());
+        let nodes = table::rows(node, names.collect(), keeps);
         let by_number: HashMap<isize, Node> = numbers.clone().zip(nodes.iter().copied()).collect();
         for ((row, number), tag) in nodes.iter().zip(numbers).zip(tags) {
             let inside = outline(view)

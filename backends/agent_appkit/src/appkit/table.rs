@@ -39,8 +39,9 @@ pub(crate) enum Sort {
 /// How a row is told from the others of its table: rows are no objects that last.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RowName {
-    /// By what the developer calls it.
-    Given(String),
+    /// By what the developer calls it; and how many of that name come before it, who should have
+    /// names of their own.
+    Given(String, usize),
     /// By its place, where nothing is said of it. It can't be addressed.
     Place(isize),
 }
@@ -209,22 +210,29 @@ pub(crate) fn stamp(node: Node) -> u64 {
     with(|table| table.stamps.get(&node).copied().unwrap_or_default())
 }
 
-/// The nodes of the rows of a table that are there now; those of the others are let go.
-pub(crate) fn rows(of: Node, names: Vec<RowName>) -> Vec<Node> {
+/// How many rows that are out of view are kept of a table, at most.
+const MOST_KEPT: usize = 10_000;
+
+/// The nodes of the rows of a table that are in view; those of the others are let go, unless
+/// the look is one that `keeps` them. No name stands twice.
+pub(crate) fn rows(of: Node, names: Vec<RowName>, keeps: bool) -> Vec<Node> {
     with(|table| {
         let mut before = table.rows.remove(&of).unwrap_or_default();
         let mut now = HashMap::with_capacity(names.len());
         let mut nodes = Vec::with_capacity(names.len());
         for name in names {
-            // Two rows of one name are two nodes that claim one id.
             let node = before.remove(&name).unwrap_or_else(|| table.next());
             table.tables.insert(node, of);
             now.insert(name, node);
             nodes.push(node);
         }
-        for row in before.into_values() {
-            table.tables.remove(&row);
-            table.stamps.remove(&row);
+        if keeps && before.len() < MOST_KEPT {
+            now.extend(before);
+        } else {
+            for row in before.into_values() {
+                table.tables.remove(&row);
+                table.stamps.remove(&row);
+            }
         }
         table.rows.insert(of, now);
         nodes
@@ -236,7 +244,7 @@ pub(crate) fn table_of(row: Node) -> Option<Node> {
     lock().as_ref()?.tables.get(&row).copied()
 }
 
-/// How many objects are known: for tests that nothing is kept.
+/// How many objects and rows are known: for tests that nothing is kept.
 pub fn known_objects() -> usize {
-    with(|table| table.objects.len())
+    with(|table| table.objects.len() + table.tables.len())
 }

@@ -9,7 +9,7 @@ use std::{
 
 use agent_core::{
     Acted, Action, Answer, Authorised, Call, Cause, Changes, Event, EventVerb, Fault, Job,
-    LiveTree, Marks, No, ReplyTo, Standings, States, Surface, TURN_BUDGET, Waiting,
+    LiveTree, No, ReplyTo, Standings, States, Surface, TURN_BUDGET, Waiting,
 };
 use objc2::{MainThreadMarker, rc::Retained};
 use objc2_app_kit::{NSControl, NSMenuItem, NSView};
@@ -18,9 +18,9 @@ use objc2_foundation::NSTimer;
 use super::{
     door,
     exceptions::catch,
-    finding::Look,
+    finding::{self, Look},
     handle::{Shared, lock},
-    perform::{self, Edit},
+    perform,
     table::{self, Node},
     widget::Widget,
 };
@@ -83,6 +83,8 @@ pub(crate) fn end() {
     if let Some(shared) = shared() {
         shared.stop();
     }
+    #[cfg(feature = "inspector")]
+    super::inspect::end();
 }
 
 /// `None` if somebody is looking right now: AppKit called back into the app, which called here.
@@ -90,7 +92,7 @@ fn with_ui<R>(f: impl FnOnce(&mut Ui) -> R) -> Option<R> {
     UI.with(|cell| cell.try_borrow_mut().ok()?.as_mut().map(f))
 }
 
-fn shared() -> Option<Arc<Shared>> {
+pub(crate) fn shared() -> Option<Arc<Shared>> {
     with_ui(|ui| ui.shared.clone())
 }
 
@@ -118,6 +120,8 @@ pub(crate) fn work(mtm: MainThreadMarker) {
         }
     }
     look_again(mtm);
+    #[cfg(feature = "inspector")]
+    super::inspect::work(mtm, &shared);
     shared.wake_for_more();
 }
 
@@ -246,7 +250,7 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Autho
     }
 }
 
-fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<Edit>, Fault>) {
+fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<String>, Fault>) {
     let answer = catch("looking at the app", || {
         with_ui(|ui| {
             let events = ui.settle(mtm, acting.cause.as_ref());
@@ -254,7 +258,7 @@ fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<Edit>,
                 Ok(edit) => edit,
                 Err(fault) => return Answer::Fault(fault),
             };
-            let wanted = edit.as_ref().map(|edit| edit.wanted.as_str());
+            let wanted = edit.as_deref();
             let look = Look::new(mtm);
             let after = acting
                 .edited
@@ -304,7 +308,12 @@ impl Ui {
         let look = Look::new(mtm);
         let mut acted = ACTED.take();
         let mut emitted = std::mem::take(&mut lock(&self.shared.state).emitted);
-        acted.extend(emitted.take(&look));
+        let emitted = emitted.take(&look);
+        #[cfg(feature = "inspector")]
+        for (node, verb) in &emitted {
+            super::inspect::happened(*node, *verb);
+        }
+        acted.extend(emitted);
         let mut events = self.surface.settle(&look, Changes::Everything, &acted);
         agent_core::caused(&mut events, cause);
         for warning in self.surface.take_warnings() {
@@ -330,24 +339,39 @@ impl Ui {
     }
 }
 
-/// Notes what somebody did to a widget that agents may be shown; the rest must not even use up
-/// the room.
+/// Whether anybody may ever be told of it: the rest must not even use up the room.
+fn may_be_shown(node: Node) -> bool {
+    table::tags().of.contains_key(&node) || finding::has_identifier(node)
+}
+
+/// Whether anybody is there to whom it is told what people do.
+fn notes() -> bool {
+    #[cfg(feature = "inspector")]
+    let inspected = super::inspect::is_on();
+    #[cfg(not(feature = "inspector"))]
+    let inspected = false;
+    NOTES.get() || inspected
+}
+
+/// Notes what somebody did to a widget.
 fn tell(node: Node, verb: EventVerb) {
-    // Which views an identifier tags is known to a look alone.
-    let is_tagged =
-        || super::tagging::uses_accessibility_identifiers() || table::tags().of.contains_key(&node);
-    if NOTES.get() && is_tagged() {
+    if !notes() || !may_be_shown(node) {
+        return;
+    }
+    if NOTES.get() {
         ACTED.with_borrow_mut(|acted| {
             if acted.len() < MAX_ACTED && !acted.contains(&(node, verb)) {
                 acted.push((node, verb));
             }
         });
     }
+    #[cfg(feature = "inspector")]
+    super::inspect::happened(node, verb);
 }
 
 /// A control sends its action.
 pub(crate) fn control_was_used(control: &NSControl) {
-    if !NOTES.get() {
+    if !notes() {
         return;
     }
     let view: &NSView = control;
@@ -365,24 +389,19 @@ pub(crate) fn item_was_used(item: &NSMenuItem) {
     }
 }
 
-/// Whether a node's text is secret, by its kind or by what is said around it.
-pub(crate) fn is_secret(look: &Look, node: Node) -> bool {
-    look.facts(node).states.contains(States::SECRET)
-        || Standings::new(look)
-            .of(node)
-            .is_some_and(|standing| standing.marks.contains(Marks::SECRET))
-}
-
 /// Somebody edited a text. Of a secret it is noted once, so that neither its length nor its
 /// rhythm shows (rule 8).
 pub(crate) fn text_changed(mtm: MainThreadMarker, view: &NSView) {
     if !NOTES.get() {
         return;
     }
-    let Some(node) = table::known(view) else {
+    // What is known because an inspector saw it is not noted: that would show.
+    let Some(node) = table::known(view).filter(|node| may_be_shown(*node)) else {
         return;
     };
-    if is_secret(&Look::new(mtm), node) && !TOLD.with_borrow_mut(|told| told.insert(node)) {
+    let look = Look::new(mtm);
+    let secret = Standings::new(&look).states(node).contains(States::SECRET);
+    if secret && !TOLD.with_borrow_mut(|told| told.insert(node)) {
         return;
     }
     table::text_changed(node);

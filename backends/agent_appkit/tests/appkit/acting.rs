@@ -1,7 +1,7 @@
 //! Actions: handlers that throw, a main thread that is busy, menus.
 
 use std::{
-    sync::mpsc::channel,
+    sync::{Arc, mpsc::channel},
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use agent_appkit::{
     objc2_app_kit::{NSApplication, NSButton, NSMenu, NSMenuItem, NSTextField, NSView},
     objc2_foundation::{NSString, ns_string},
 };
-use agent_core::{Action, Answer, Call, EventVerb, Fault, Target};
+use agent_core::{Action, Answer, Call, Event, EventVerb, Fault, Target};
 use agent_test_support::job;
 
 use super::app::{App, act, content, rect};
@@ -66,7 +66,7 @@ fn late(app: &App) {
     let (mut job, answer) = job(act("later", Action::Click));
     job.deadline = Instant::now() + Duration::from_millis(30);
     let ticket = job.ticket.clone();
-    app.backend.submit(job);
+    app.backend().submit(job);
     // The main thread is busy with something else.
     std::thread::sleep(Duration::from_millis(60));
     app.ids();
@@ -85,7 +85,7 @@ fn withdrawn(app: &App) {
     let before = app.handler.times();
     let (job, answer) = job(act("never", Action::Click));
     let ticket = job.ticket.clone();
-    app.backend.submit(job);
+    app.backend().submit(job);
     assert!(ticket.withdraw());
     app.ids();
     assert!(answer.try_recv().is_err());
@@ -241,6 +241,20 @@ fn question(app: &App) {
 
 define_class!(
     // SAFETY: it only has a name; there is no `Drop`.
+    #[unsafe(super(NSButton))]
+    #[thread_kind = MainThreadOnly]
+    struct NamedButton;
+
+    impl NamedButton {
+        #[unsafe(method_id(accessibilityIdentifier))]
+        fn identifier(&self) -> Retained<NSString> {
+            NSString::from_str("named-button")
+        }
+    }
+);
+
+define_class!(
+    // SAFETY: it only has a name; there is no `Drop`.
     #[unsafe(super(NSView))]
     #[thread_kind = MainThreadOnly]
     struct Named;
@@ -264,5 +278,43 @@ fn identifiers(app: &App) {
     assert!(!is_shown(), "nobody asked for that");
     agent_appkit::use_accessibility_identifiers(app.main_thread);
     assert!(is_shown());
+    // SAFETY: `initWithFrame:` of NSButton; the handler outlives the window.
+    let button: Retained<NamedButton> = unsafe {
+        let button: Retained<NamedButton> = msg_send![
+            NamedButton::alloc(app.main_thread),
+            initWithFrame: rect(0.0, 40.0, 80.0, 24.0)
+        ];
+        button.setTarget(Some(&app.handler));
+        button.setAction(Some(sel!(count:)));
+        button
+    };
+    content(&window).addSubview(&button);
+    // More clicks of what nobody is shown than are remembered, and then one of it.
+    let others: Vec<_> = (0..300)
+        .map(|_| {
+            let other = app.button(&window, "other", false);
+            other.clear_agent();
+            other
+        })
+        .collect();
+    let (told, heard) = channel();
+    app.backend().listen(Arc::new(move |events: &mut [Event]| {
+        for event in events {
+            let _told = told.send((event.source.to_string(), event.verb));
+        }
+    }));
+    app.backend().set_listeners(1);
+    app.ids();
+    for other in &others {
+        // SAFETY: the button's own action, to its own target.
+        unsafe { other.sendAction_to(other.action(), other.target().as_deref()) };
+    }
+    // SAFETY: the same.
+    unsafe { button.sendAction_to(button.action(), button.target().as_deref()) };
+    let clicked = ("named-button".to_owned(), EventVerb::Clicked);
+    app.until("a person's click is heard", || {
+        heard.try_iter().any(|it| it == clicked).then_some(())
+    });
+    app.backend().set_listeners(0);
     window.close();
 }

@@ -1,7 +1,7 @@
 //! An app for a test: windows with buttons, and requests by hand.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     sync::{Arc, mpsc::Receiver},
     time::{Duration, Instant},
 };
@@ -100,7 +100,7 @@ impl Handler {
 
 pub(crate) struct App {
     pub(crate) main_thread: MainThreadMarker,
-    pub(crate) backend: Arc<dyn Backend>,
+    backend: RefCell<Arc<dyn Backend>>,
     pub(crate) handler: Retained<Handler>,
 }
 
@@ -114,9 +114,21 @@ impl App {
         backend.set_clients(1);
         Self {
             main_thread,
-            backend,
+            backend: RefCell::new(backend),
             handler,
         }
+    }
+
+    /// What its windows are served by.
+    pub(crate) fn backend(&self) -> Arc<dyn Backend> {
+        self.backend.borrow().clone()
+    }
+
+    /// Serves them again, after somebody else did.
+    pub(crate) fn reopen(&self) {
+        let backend = agent_appkit::open(self.main_thread);
+        backend.set_clients(1);
+        drop(self.backend.replace(backend));
     }
 
     /// A window with an id, on the screen.
@@ -164,7 +176,7 @@ impl App {
     /// Leaves a request, and does not wait.
     pub(crate) fn ask(&self, call: Call) -> Receiver<Answer> {
         let (job, answer) = job(call);
-        self.backend.submit(job);
+        self.backend().submit(job);
         answer
     }
 

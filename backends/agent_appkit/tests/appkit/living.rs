@@ -119,7 +119,7 @@ fn thousand(app: &App) {
     const VIEWS: usize = 5;
     let done = Arc::new(AtomicBool::new(false));
     let flood = {
-        let (done, backend) = (done.clone(), app.backend.clone());
+        let (done, backend) = (done.clone(), app.backend());
         std::thread::spawn(move || {
             let mut asked = 0_usize;
             while !done.load(Ordering::SeqCst) {

@@ -13,6 +13,8 @@ mod acting;
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod app;
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
+mod inspecting;
+#[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod living;
 #[cfg(feature = "gnustep")]
 mod probes;
@@ -31,7 +33,8 @@ fn main() {
     let probes = probes::TESTS;
     #[cfg(not(feature = "gnustep"))]
     let probes = &[];
-    for (name, test) in living::TESTS.iter().chain(probes).chain(acting::TESTS) {
+    let all = [living::TESTS, probes, inspecting::TESTS, acting::TESTS];
+    for (name, test) in all.into_iter().flatten() {
         if wanted.is_empty() || wanted.iter().any(|it| name.contains(it)) {
             autoreleasepool(|_| test(&app));
             println!("test {name} ... ok");
