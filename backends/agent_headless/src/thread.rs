@@ -414,7 +414,10 @@ impl Ui {
                 let why = "a handler of the app panicked";
                 Fault::Internal(why.into())
             });
-        let events = self.settle(job.cause().as_ref());
+        let cause = job.cause();
+        let mut events = self.settle(cause.as_ref());
+        self.end_frame();
+        events.extend(self.frame_after(cause.as_ref()));
         let edit = match performed {
             Ok(edit) => edit,
             Err(fault) => return Answer::Fault(fault),
@@ -430,6 +433,20 @@ impl Ui {
             text,
             ..Acted::new(self.surface.revision(), events)
         })
+    }
+
+    /// Does what a handler has left to be done, as the frame after an action: what comes of that
+    /// came of the action. What is left meanwhile waits for its turn.
+    fn frame_after(&mut self, cause: Option<&Cause>) -> Vec<Event> {
+        let errands = std::mem::take(&mut lock(&self.shared.state).errands);
+        let mut events = Vec::new();
+        for errand in errands {
+            let after = errand(&mut self.tree);
+            events.extend(self.settle(cause));
+            self.end_frame();
+            after();
+        }
+        events
     }
 
     /// Looks at what changed: by an agent's action, or by whatever else.

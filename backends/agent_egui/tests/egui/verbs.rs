@@ -4,7 +4,7 @@ use agent_core::{Action, Answer, Refusal, Role, Tag, Why};
 use agent_egui::{AgentResponse, AgentUi, AgentWidget};
 use egui::Ui;
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Host};
 
 #[derive(Default)]
 struct App {
@@ -174,4 +174,42 @@ fn an_expander_opens_and_closes() {
     );
     let closed = acted(&mut driver, "more", Action::Collapse);
     assert!(closed.contains(&"more closed".to_owned()), "{closed:?}");
+}
+
+/// What a click does at once is shown by a label that is drawn before the button; what it leaves
+/// to be done is done when the app draws next.
+#[derive(Default)]
+struct Lagging {
+    saved: u8,
+    left: bool,
+    done: u8,
+}
+
+#[test]
+fn a_reply_tells_what_showed_in_the_frame_and_in_the_one_after() {
+    for host in [Host::RunUi, Host::OnePass, Host::BeginEnd] {
+        let mut driver = Driver::on(host, Lagging::default(), |ui, app: &mut Lagging| {
+            ui.agent_window("main");
+            app.done += u8::from(std::mem::take(&mut app.left));
+            ui.label(format!("{} saved", app.saved)).agent_id("saved");
+            ui.label(format!("{} done", app.done)).agent_id("done");
+            if ui.button("Save").agent_id("save").clicked() {
+                app.saved += 1;
+                app.left = true;
+            }
+        });
+        for _ in 0..2 {
+            let Answer::Acted(acted) = driver.act("save", Action::Click) else {
+                panic!("not acted");
+            };
+            let mut told: Vec<String> = acted
+                .events
+                .iter()
+                .map(|event| format!("{} {:?}", event.source, event.verb))
+                .collect();
+            told.sort();
+            let all = ["done Changed", "save Clicked", "saved Changed"];
+            assert_eq!(told, all, "{host:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -655,7 +655,7 @@ fn rule_9_a_person_comes_before_the_next_job() {
     app.block(50);
     let one = agent.later(act("one", Action::Click));
     let two = agent.later(act("two", Action::Click));
-    assert_eq!(events(one.wait()), ["one clicked"]);
+    assert_eq!(events(one.wait()), ["one clicked", "two disabled"]);
     assert_eq!(why(two.wait()), Why::Disabled);
 }
 
@@ -836,4 +836,29 @@ fn an_app_that_is_gone_says_so() {
     app.stop();
     assert_eq!(fault(pending.wait()), Fault::Closed);
     assert_eq!(fault(agent.call(read("main"))), Fault::Closed);
+}
+
+#[test]
+fn a_reply_tells_what_came_by_the_end_of_the_frame_after() {
+    let way: Arc<OnceLock<agent_headless::HeadlessHandle>> = Arc::default();
+    let inside = way.clone();
+    let (app, agent) = app(move |tree| {
+        let window = tree.open_window(Widget::window("Main").tag("main"));
+        let status = tree.add(window, Widget::words("new").tag("status"));
+        let later = move |_: &mut Tree, _| {
+            if let Some(app) = inside.get() {
+                app.post(move |tree| tree.set_text(status, "saving"));
+            }
+        };
+        let save = Widget::button("Save").tag("save").on_click(later);
+        tree.add(window, save);
+    });
+    assert!(way.set(app.handle()).is_ok());
+    agent.describe();
+    assert_eq!(
+        events(agent.click("save")),
+        ["save clicked", "status changed"]
+    );
+    // The next one is not told of what it did not bring about.
+    assert_eq!(events(agent.click("save")), ["save clicked"]);
 }
