@@ -11,6 +11,7 @@ pub struct Inspector {
     pub(crate) app: Option<Arc<dyn agent_inspect::Inspectable>>,
     #[cfg(feature = "inspector")]
     pub(crate) log: Arc<crate::inspect::Log>,
+    #[cfg(feature = "inspector")]
     pub(crate) consent: Option<Arc<agent_inspect::ReadConsent>>,
 }
 
