@@ -279,8 +279,10 @@ impl UiState {
         }
         #[cfg(feature = "inspector")]
         self.inspection.happened(key, verb);
-        if self.serving && self.acted.len() < Emitted::MOST {
-            self.acted.push((key, verb));
+        // Nor twice: what a widget that is not exposed tells over and over displaces nothing.
+        let happened = (key, verb);
+        if self.serving && self.acted.len() < Emitted::MOST && !self.acted.contains(&happened) {
+            self.acted.push(happened);
         }
     }
 

@@ -1,8 +1,8 @@
 //! What happened, in the words of the wire.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use crate::role::Role;
+use crate::{id::MAX_ID_BYTES, role::Role};
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident = $word:literal;)*) => {
@@ -97,24 +97,24 @@ pub fn caused(events: &mut [Event], cause: Option<&Cause>) {
 }
 
 /// The app's own events on their way to the UI thread: bounded, so that an app that raises them
-/// faster than it draws piles nothing up. The oldest go first.
+/// faster than it draws piles nothing up without end.
 #[derive(Debug, Default)]
-pub struct Emitted(std::collections::VecDeque<(String, EventVerb)>);
+pub struct Emitted(HashMap<(String, EventVerb), usize>);
 
 impl Emitted {
-    /// How many wait at most.
-    pub const MOST: usize = 256;
+    /// How many wait at most; beyond this the newest are lost. What is exposed isn't known before
+    /// the UI thread looks, so there is room for more than any app raises between two looks: what
+    /// is not exposed displaces nothing that is.
+    pub const MOST: usize = 65_536;
 
     /// Adds one at the end. One that waits already is not there twice, as it would not be told
     /// twice: whatever an app raises on one node over and over, it is no other's loss.
     pub fn push(&mut self, id: &str, verb: EventVerb) {
-        if self.0.iter().any(|(of, what)| of == id && *what == verb) {
+        if id.len() > MAX_ID_BYTES || self.0.len() >= Self::MOST {
             return;
         }
-        if self.0.len() == Self::MOST {
-            self.0.pop_front();
-        }
-        self.0.push_back((id.to_owned(), verb));
+        let order = self.0.len();
+        self.0.entry((id.to_owned(), verb)).or_insert(order);
     }
 
     /// Takes them all, as what happened to the nodes that they name; what names none, or an
@@ -124,9 +124,11 @@ impl Emitted {
             names_unexposed: false,
             window_was_there: false,
         };
-        let emitted = std::mem::take(&mut self.0).into_iter();
+        let mut emitted: Vec<_> = std::mem::take(&mut self.0).into_iter().collect();
+        emitted.sort_unstable_by_key(|(_, order)| *order);
         emitted
-            .filter_map(|(id, verb)| {
+            .into_iter()
+            .filter_map(|((id, verb), _)| {
                 let target = crate::Target { id, window: None };
                 Some((crate::locate(live, &target, view).ok()?, verb))
             })

@@ -17,6 +17,7 @@ use crate::{
     outbox::{Access, Ending, Outbox, Overflow},
     rate::Bucket,
     sync::lock,
+    to_wire::milliseconds,
 };
 
 /// Half-read lines up to this size are borne with.
@@ -187,9 +188,7 @@ impl Connection {
 
     /// Never 0.
     fn clock(&self) -> u64 {
-        u64::try_from(self.begun.elapsed().as_millis())
-            .unwrap_or(u64::MAX)
-            .saturating_add(1)
+        milliseconds(self.begun.elapsed()).saturating_add(1)
     }
 }
 

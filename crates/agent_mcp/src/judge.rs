@@ -75,9 +75,8 @@ impl Judge<'_> {
         bytes: usize,
         again: Option<Option<Instant>>,
     ) -> Result<(), Failure> {
-        let (connection, shared) = (self.connection, self.shared);
         #[cfg(feature = "inspector")]
-        if let Some(desk) = &shared.desk
+        if let Some(desk) = &self.shared.desk
             && let Some(row) = agent_wire::inspector::method(&request.method)
         {
             return self.inspect(desk, row, request, bytes, again);
@@ -92,20 +91,19 @@ impl Judge<'_> {
         if verb == Verb::Hello
             && let Some(name) = args.text("name")
         {
-            connection.claim(name);
+            self.connection.claim(name);
         }
         let full = from_wire::is_full(&args);
         let scope = if full { Scope::Full } else { Scope::Surface };
-        if connection.outbox.access() == Access::Revoked {
-            return Err(Failure::consent_denied());
-        }
         let facts = self.facts(verb, scope, from_wire::names(&args));
-        let tell = Tell::new(&shared.gate, facts);
+        let tell = self.not_revoked(facts, again.is_some())?;
         let judged = match self.pass_gate(&tell.request) {
             Ok(Passed::Asked(pending)) => self.hold(request, bytes, &tell, pending, again),
             // Its turn is after those of its scope that wait for their answer.
             Ok(Passed::On)
-                if again.is_none() && of_the_ui(verb) && connection.outbox.is_holding(scope) =>
+                if again.is_none()
+                    && of_the_ui(verb)
+                    && self.connection.outbox.is_holding(scope) =>
             {
                 self.hold_behind(request, bytes, &tell)
             }
@@ -129,22 +127,34 @@ impl Judge<'_> {
         bytes: usize,
         again: Option<Option<Instant>>,
     ) -> Result<(), Failure> {
-        let (connection, shared) = (self.connection, self.shared);
         let args = row.check(request.params.as_ref())?;
-        if connection.outbox.access() == Access::Revoked {
-            return Err(Failure::consent_denied());
-        }
         let facts = self.facts(Verb::DescribeUi, Scope::Inspector, None);
-        let tell = Tell::new(&shared.gate, facts);
+        let tell = self.not_revoked(facts, again.is_some())?;
         let judged = match self.pass_gate(&tell.request) {
             Ok(Passed::Asked(pending)) => self.hold(request, bytes, &tell, pending, again),
-            Ok(Passed::On) => desk.serve(shared, connection, request.id, row, &args, &tell),
+            Ok(Passed::On) => {
+                desk.serve(self.shared, self.connection, request.id, row, &args, &tell)
+            }
             Err(failure) => Err(failure),
         };
         if let Err(failure) = &judged {
             tell.done(failure.reason.as_str());
         }
         judged
+    }
+
+    /// Nobody asks the gate for a connection whose leave was taken back. The policy knows of a
+    /// request that was judged before, and hears of its end.
+    fn not_revoked(&self, facts: agent_core::Request, again: bool) -> Result<Tell, Failure> {
+        let tell = Tell::new(&self.shared.gate, facts);
+        if self.connection.outbox.access() != Access::Revoked {
+            return Ok(tell);
+        }
+        let failure = Failure::consent_denied();
+        if again {
+            tell.done(failure.reason.as_str());
+        }
+        Err(failure)
     }
 
     fn facts(&self, verb: Verb, scope: Scope, target: Option<&str>) -> agent_core::Request {
@@ -433,4 +443,69 @@ fn not_taken(why: NotTaken, tell: &Tell) -> Result<(), Failure> {
 fn too_fast(wait: Duration) -> Failure {
     let wait = u64::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
     Failure::limit(names::ACTIONS, Some(wait.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{os::unix::net::UnixStream, sync::Mutex};
+
+    use agent_core::{AuthGate, Policy, RevokedUntil};
+
+    use super::*;
+    use crate::{connection::Identity, inspector::Inspector, limits::Limits, server::Config};
+
+    /// Nobody has decided; and all that it is told of requests that are over.
+    #[derive(Default)]
+    struct Undecided(Mutex<Vec<&'static str>>);
+
+    impl Policy for Undecided {
+        fn check(&self, _: &agent_core::Request) -> Decision {
+            Decision::Ask
+        }
+
+        fn ask(&self, _: &agent_core::Request) -> Option<Pending> {
+            Some(Pending {
+                retry_after: Duration::from_secs(1),
+                hold: Duration::from_secs(600),
+            })
+        }
+
+        fn done(&self, _: &agent_core::Request, outcome: &'static str) {
+            lock(&self.0).push(outcome);
+        }
+    }
+
+    #[test]
+    fn what_is_revoked_between_two_judgements_is_told_of() {
+        let policy = Arc::<Undecided>::default();
+        let app = agent_headless::Headless::start("judge", |_| {});
+        let shared = Shared::new(Config {
+            app: "demo".into(),
+            name: "Demo".into(),
+            gate: AuthGate::of(policy.clone()),
+            backend: Arc::new(app.handle()),
+            armed_full: false,
+            inspector: Inspector::default(),
+            limits: Limits::default(),
+        })
+        .unwrap();
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let connection = Connection::new(ours, Identity::default(), 1024, |_| None);
+        let connection = Arc::new(connection);
+        let judge = Judge {
+            connection: &connection,
+            shared: &shared,
+        };
+        let request = Request {
+            id: RequestId::Int(1),
+            method: "describe_ui".into(),
+            params: None,
+        };
+        judge.request(request, 0, Instant::now());
+        let held = connection.outbox.resume(&[]).unwrap();
+        connection.outbox.revoke(RevokedUntil::Gone);
+        let judged = judge.judge(held.request, held.bytes, Some(held.until));
+        assert_eq!(judged, Err(Failure::consent_denied()));
+        assert_eq!(*lock(&policy.0), ["consent_denied"]);
+    }
 }

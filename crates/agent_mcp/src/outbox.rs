@@ -22,7 +22,7 @@ use crate::{
     budget::Charge,
     sync::{lock, wait},
     tell::{CANCELLED, Tell},
-    to_wire,
+    to_wire::{self, milliseconds},
 };
 
 /// How long a writer that has just had something to do stays ready to wake by itself. A request
@@ -81,6 +81,16 @@ pub(crate) enum Access {
     Admitted,
     /// The user took it back, for this connection for good.
     Revoked,
+}
+
+impl Access {
+    /// How many requests of it may be in flight, of the `max` that the server bears.
+    pub(crate) fn most_in_flight(self, max: usize) -> usize {
+        match self {
+            Self::None => max.min(REQUESTS_IN_FLIGHT_BEFORE_GATE),
+            Self::Admitted | Self::Revoked => max,
+        }
+    }
 }
 
 /// How far a connection has ended; it only goes on from one to the next.
@@ -169,6 +179,8 @@ pub(crate) enum Reply {
     Answer(RequestId, Verb, Answer),
     /// A subscription was made, at this revision.
     Subscribed(RequestId, Subscribed, u64),
+    /// A subscription was made, and nobody will ever know its name: it is to be ended.
+    Unheard(Subscribed),
     /// What a subscription has heard is to be fetched, so many events at most.
     Poll(RequestId, u64, usize),
     /// Nobody waits for it any more. Only handed out so that it is dropped outside the lock.
@@ -330,11 +342,7 @@ impl Outbox {
                 again.serial
             }
             None => {
-                let max = match state.access {
-                    Access::None => max.min(REQUESTS_IN_FLIGHT_BEFORE_GATE),
-                    Access::Admitted | Access::Revoked => max,
-                };
-                if state.in_flight.len() >= max {
+                if state.in_flight.len() >= state.access.most_in_flight(max) {
                     return Err(NotTaken::TooMany);
                 }
                 state.serial += 1;
@@ -647,13 +655,10 @@ impl Outbox {
         for (_, waiting) in &state.inspected {
             waiting.stop(Stopped::Revoked);
         }
+        // Who waits for events, and is to be answered, is refused as well.
+        state.ready.retain(|it| !matches!(it, Ready::Poll(_)));
         let in_flight = std::mem::take(&mut state.in_flight);
         for asked in in_flight {
-            // One that waits for events, and is to be answered, is refused as well.
-            let serial = Some(asked.serial);
-            state
-                .ready
-                .retain(|ready| !matches!(ready, Ready::Poll(it) if Some(*it) == serial));
             if asked.ticket.withdraw() {
                 withdrawn = true;
                 state.push_failure(&asked.id, &Failure::consent_denied());
@@ -808,8 +813,7 @@ impl State {
             let entered = !asked.ticket.is_withdrawn();
             withdrawn |= !entered;
             if !asked.cancelled {
-                let waited = now.saturating_duration_since(asked.asked).as_millis();
-                let waited = u64::try_from(waited).unwrap_or(u64::MAX);
+                let waited = milliseconds(now.saturating_duration_since(asked.asked));
                 self.push_failure(&asked.id, &Failure::app_busy(waited, entered));
             }
             // What has entered the UI thread tells of itself.
@@ -846,6 +850,7 @@ impl State {
                 (Ready::Subscribed(_, made, revision), Some(it)) => {
                     Reply::Subscribed(it.id, made, revision)
                 }
+                (Ready::Subscribed(_, made, _), None) => Reply::Unheard(made),
                 (
                     Ready::Poll(_),
                     Some(Asked {
@@ -858,7 +863,7 @@ impl State {
                     batch.over.push((tell, Outcome::Allowed.as_str()));
                     Reply::Poll(id, of, most)
                 }
-                (Ready::Subscribed(..) | Ready::Poll(_), _) => continue,
+                (Ready::Poll(_), _) => continue,
             });
         }
     }

@@ -18,9 +18,9 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{connection::Connection, judge::Judge, outbox::Ending, server::Shared, sync::lock};
 #[cfg(feature = "mcp")]
-use crate::{judge, outbox::Access};
+use crate::judge;
+use crate::{connection::Connection, judge::Judge, outbox::Ending, server::Shared, sync::lock};
 
 /// How much is read at once.
 const CHUNK: usize = 32 * 1024;
@@ -216,12 +216,8 @@ impl Reader<'_> {
         if in_flight || mcp.session.holds(&request.id) {
             return Err(judge::in_flight_already());
         }
-        let limits = &self.shared.limits;
-        let max = match connection.outbox.access() {
-            Access::None => agent_wire::limits::REQUESTS_IN_FLIGHT_BEFORE_GATE,
-            Access::Admitted | Access::Revoked => limits.requests_in_flight,
-        };
-        if mcp.session.in_flight() >= max.min(limits.requests_in_flight) {
+        let max = self.shared.limits.requests_in_flight;
+        if mcp.session.in_flight() >= connection.outbox.access().most_in_flight(max) {
             return Err(Failure::limit(names::REQUESTS, None));
         }
         let message = mcp.session.take(request)?;

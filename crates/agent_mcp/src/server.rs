@@ -324,7 +324,7 @@ struct Guests {
 }
 
 impl Shared {
-    fn new(config: Config) -> Result<Arc<Self>, ServeError> {
+    pub(crate) fn new(config: Config) -> Result<Arc<Self>, ServeError> {
         check_id(&config.app).map_err(ServeError::App)?;
         if !peer::AVAILABLE {
             return Err(ServeError::Platform);

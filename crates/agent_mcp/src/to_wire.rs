@@ -51,8 +51,12 @@ pub(crate) fn weight(answer: &Answer) -> usize {
 
 /// The user is being asked; the client is to come back then.
 pub(crate) fn pending(retry_after: Duration) -> Failure {
-    let ms = u64::try_from(retry_after.as_millis()).unwrap_or(u64::MAX);
-    Failure::consent_pending(ms.max(1))
+    Failure::consent_pending(milliseconds(retry_after).max(1))
+}
+
+/// A time, as the wire has them.
+pub(crate) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Whether the app was acted on. A handler that failed may have done its work in part.

@@ -87,6 +87,10 @@ fn add(connection: &Connection, shared: &Shared, replies: Vec<Reply>, lines: &mu
                 let line = shared.poll(connection, &id, subscription, most);
                 connection.divert(&id, line)
             }
+            Reply::Unheard(made) => {
+                shared.unsubscribe(connection.id, Some(made.id));
+                None
+            }
             Reply::Late(_) => None,
         };
         let Some(line) = line else { continue };

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use agent_core::{AuthGate, Decision, Verb};
 use agent_headless::{Headless, Widget};
 use agent_mcp::{Config, Limits, Server, serve_uds};
 use agent_test_support::{Client, TempDir, allow, eventually, folder, reason};
@@ -24,6 +25,10 @@ struct Served {
 
 impl Served {
     fn new() -> Self {
+        Self::with(allow())
+    }
+
+    fn with(gate: AuthGate) -> Self {
         let app = Headless::start("events", |tree| {
             let save = Widget::button("Save").tag("save").on_click(|_, _| {});
             tree.open_window(Widget::window("Form").tag("main").child(save));
@@ -32,7 +37,7 @@ impl Served {
         let config = Config {
             app: "demo".into(),
             name: "Demo".into(),
-            gate: allow(),
+            gate,
             backend: Arc::new(app.handle()),
             armed_full: false,
             inspector: agent_mcp::Inspector::default(),
@@ -89,6 +94,37 @@ fn a_resource_is_followed_on_the_apps_own_socket() {
     client.ask("resources/unsubscribe", json!({"uri": URI}));
     let reply = client.ask("resources/read", json!({"uri": URI}));
     assert_eq!(reason(&reply), "invalid_params", "{reply}");
+}
+
+#[test]
+fn what_a_resource_replays_is_told_of_when_it_is_followed() {
+    let served = Served::new();
+    let (mut client, mut other) = (served.connect(), served.connect());
+    initialize(&mut client);
+    other.click("save");
+    let uri = format!("{URI}&from=1");
+    client.send("resources/subscribe", json!({"uri": uri}));
+    // The SDK may send either first.
+    let lines = [client.reply(), client.reply()];
+    let told = |line: &&Value| line["method"] == "notifications/resources/updated";
+    let note = lines.iter().find(told).unwrap();
+    assert_eq!(note["params"]["uri"], uri);
+    assert!(lines.iter().any(|line| line["result"] == json!({})));
+}
+
+#[test]
+fn rule_10_a_resource_that_cannot_be_fetched_leaves_no_subscription() {
+    let served = Served::with(AuthGate::serve(|request| match request.verb {
+        Verb::PollEvents => Decision::deny("to listen is one thing"),
+        _ => Decision::Allow,
+    }));
+    let mut client = served.connect();
+    initialize(&mut client);
+    for _ in 0..40 {
+        let reply = client.ask("resources/subscribe", json!({"uri": URI}));
+        assert_eq!(reason(&reply), "consent_denied", "{reply}");
+    }
+    client.get("subscribe", json!({}));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A connection to one app: held while it is used, and a little longer.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     time::Duration,
 };
 
@@ -9,7 +9,7 @@ use agent_mcp::{
     Running,
     mcp::{Reply, read_reply},
 };
-use agent_wire::{LineSplitter, Piece, Reason, RequestId};
+use agent_wire::{LineSplitter, Piece, Reason, RequestId, limits};
 use serde_json::{Map, Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -89,6 +89,8 @@ struct State {
     client: Option<String>,
     /// What lives on this connection, and ends with it.
     subscriptions: HashSet<String>,
+    /// Requests to listen that nobody waits for any more. The answer may be on its way already.
+    unheard: VecDeque<i64>,
     cancel: mpsc::UnboundedSender<i64>,
 }
 
@@ -103,6 +105,7 @@ async fn run(stream: UnixStream, mut questions: mpsc::UnboundedReceiver<Question
         waiting: HashMap::new(),
         client: None,
         subscriptions: HashSet::new(),
+        unheard: VecDeque::new(),
         cancel,
     };
     let mut splitter = LineSplitter::new(MAX_REPLY);
@@ -186,7 +189,13 @@ impl State {
 
     /// Nobody waits for it any more. If it was answered, that is all.
     fn cancel(&mut self, id: i64) {
-        if self.waiting.remove(&id).is_some() {
+        if let Some(waiting) = self.waiting.remove(&id) {
+            if waiting.verb == "subscribe" {
+                if self.unheard.len() >= limits::REQUESTS_IN_FLIGHT {
+                    self.unheard.pop_front();
+                }
+                self.unheard.push_back(id);
+            }
             self.put(
                 &json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
                 "params": {"requestId": id}}),
@@ -209,10 +218,10 @@ impl State {
                 self.subscriptions.remove(id);
             }
             // It is not there any more, or the user has taken the leave to listen back.
-            ("poll_events", Some(id), Err(failure))
+            ("poll_events" | "unsubscribe", Some(id), Err(failure))
                 if matches!(
                     failure.reason,
-                    Reason::InvalidParams | Reason::ConsentDenied
+                    Reason::InvalidParams | Reason::ConsentDenied | Reason::ConsentPending
                 ) =>
             {
                 self.subscriptions.remove(id);
@@ -235,6 +244,15 @@ impl State {
         if let Some(waiting) = self.waiting.remove(&id) {
             self.keep_count(&waiting, &reply);
             let _ = waiting.reply.send(Ok(reply));
+            return;
+        }
+        let unheard = self.unheard.iter().position(|it| *it == id);
+        if unheard.and_then(|at| self.unheard.remove(at)).is_some()
+            && let Ok(made) = reply
+            && let Some(made) = made.get("subscription")
+        {
+            // Its answer is of no use: there it is, or it is gone.
+            self.request("unsubscribe", &json!({"subscription": made}));
         }
     }
 }
@@ -336,6 +354,39 @@ mod tests {
             assert_eq!(replied.await.unwrap().unwrap_err(), Lost::Unanswered);
         });
     }
+
+    #[test]
+    fn a_subscription_that_nobody_waits_for_any_more_is_ended() {
+        on_a_runtime(async {
+            let (ours, app) = UnixStream::pair().unwrap();
+            let (send, questions) = mpsc::unbounded_channel();
+            tokio::spawn(run(ours, questions, Duration::from_secs(60)));
+            let link = Link(send);
+            let (read, mut write) = app.into_split();
+            let mut lines = BufReader::new(read).lines();
+            let (mut asked, replied, cancel) = question("host");
+            asked.verb = "subscribe";
+            asked.client = None;
+            assert!(link.ask(asked).is_ok());
+            lines.next_line().await.unwrap();
+            // The answer and this cross on the way.
+            drop(cancel);
+            let line = lines.next_line().await.unwrap().unwrap();
+            assert!(line.contains("notifications/cancelled"), "{line}");
+            let reply = json!({"jsonrpc": "2.0", "id": 1, "result": {"subscription": "s1"}});
+            write
+                .write_all(format!("{reply}\n").as_bytes())
+                .await
+                .unwrap();
+            let line = lines.next_line().await.unwrap().unwrap();
+            assert!(
+                line.contains("\"unsubscribe\"") && line.contains("{\"subscription\":\"s1\"}"),
+                "{line}"
+            );
+            assert!(replied.await.is_err());
+        });
+    }
+
     #[test]
     fn a_subscription_keeps_its_connection_until_it_is_over() {
         on_a_runtime(async {

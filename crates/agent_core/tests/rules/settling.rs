@@ -168,9 +168,27 @@ fn rule_1_what_an_app_raises_on_what_is_not_exposed_displaces_nothing() {
     let (tree, save, _) = form();
     let mut emitted = Emitted::default();
     emitted.push("save", EventVerb::Opened);
-    for _ in 0..=Emitted::MOST {
+    for n in 0..1_000 {
         emitted.push("nowhere", EventVerb::Opened);
+        emitted.push(&format!("nowhere-{n}"), EventVerb::Opened);
         emitted.push("save", EventVerb::Opened);
     }
+    emitted.push("save", EventVerb::Closed);
+    let raised = [(save, EventVerb::Opened), (save, EventVerb::Closed)];
+    assert_eq!(emitted.take(&tree), raised);
+    assert_eq!(emitted.take(&tree), []);
+}
+
+#[test]
+fn rule_10_what_an_app_raises_is_bounded() {
+    let (tree, save, _) = form();
+    let mut emitted = Emitted::default();
+    emitted.push("save", EventVerb::Opened);
+    // No id is that long.
+    emitted.push(&"x".repeat(1 << 20), EventVerb::Opened);
+    for n in 1..Emitted::MOST {
+        emitted.push(&format!("nowhere-{n}"), EventVerb::Opened);
+    }
+    emitted.push("save", EventVerb::Closed);
     assert_eq!(emitted.take(&tree), [(save, EventVerb::Opened)]);
 }

@@ -21,7 +21,7 @@ use super::{
     handler::{Ask, Door},
     say::{Reply, json_text, mark_own},
 };
-use crate::sync::lock;
+use crate::{sync::lock, to_wire::milliseconds};
 
 /// What all these resources begin with.
 pub(super) const EVENTS: &str = "agent-surface://events";
@@ -201,9 +201,10 @@ impl<D: Door> Following<D> {
     }
 
     /// Waits until the app listens, or has refused to.
-    pub(super) async fn begun(&mut self) -> Result<(), Failure> {
+    pub(super) async fn begun(&self) -> Result<(), Failure> {
         let asked = |stage: &Stage| !matches!(stage, Stage::Asked);
-        match self.stage.wait_for(asked).await.as_deref() {
+        // Not on the receiver itself: what came with the beginning would count as told.
+        match self.stage.clone().wait_for(asked).await.as_deref() {
             Ok(Stage::Ended(failure)) => Err(failure.clone()),
             Ok(_) => Ok(()),
             Err(_) => Err(Failure::internal()),
@@ -276,20 +277,19 @@ async fn hear<D: Door>(
     heard.stage.send_replace(Stage::Heard(0));
     let mut times = 0;
     loop {
-        let wait_ms = u64::try_from(WAIT.as_millis()).unwrap_or(u64::MAX);
         let poll = ask(
             "poll_events",
-            json!({"subscription": id, "wait_ms": wait_ms}),
+            json!({"subscription": id, "wait_ms": milliseconds(WAIT)}),
         );
         let polled = tokio::select! {
             polled = poll => polled,
-            () = heard.left.notified() => {
-                let _ = ask("unsubscribe", json!({"subscription": id})).await;
-                return;
-            }
+            () = heard.left.notified() => break,
         };
         match polled {
-            Err(failure) => return heard.end(failure),
+            Err(failure) => {
+                heard.end(failure);
+                break;
+            }
             Ok(polled) => {
                 if heard.take(polled) {
                     times += 1;
@@ -298,6 +298,8 @@ async fn hear<D: Door>(
             }
         }
     }
+    // Also after a failure: the app may have kept it.
+    let _ = ask("unsubscribe", json!({"subscription": id})).await;
 }
 
 impl Heard {

@@ -194,6 +194,34 @@ fn rule_2_no_click_slips_past_a_revocation() {
 }
 
 #[test]
+fn rule_10_a_subscription_whose_name_nobody_will_know_is_ended() {
+    let ends: [fn(&mut agent_test_support::Client, u64); 2] = [
+        |client, asked| client.notify("notifications/cancelled", json!({"requestId": asked})),
+        |client, _| assert_eq!(reason(&client.reply()), "app_busy"),
+    ];
+    for (which, end) in ends.into_iter().enumerate() {
+        let served = served();
+        let listeners = || served.fake.listeners.load(Ordering::SeqCst);
+        let mut client = served.connect();
+        let kept = client.get("subscribe", json!({}));
+        served.fake.on_click(Clicks::Hang);
+        let timeout = if which == 0 { 30_000 } else { 200 };
+        let asked = client.send("subscribe", json!({"timeout_ms": timeout}));
+        eventually("it has entered", || served.fake.hung() == 1);
+        end(&mut client, asked);
+        // What was sent before this has been seen to.
+        client.assert_served("demo");
+        served.fake.listen_late();
+        eventually("it is ended", || listeners() == 1);
+        client.get("poll_events", kept_only(&kept));
+    }
+}
+
+fn kept_only(subscribed: &serde_json::Value) -> serde_json::Value {
+    json!({"subscription": subscribed["subscription"]})
+}
+
+#[test]
 fn rule_2_who_is_gone_or_revoked_when_its_turn_comes_listens_to_nothing() {
     for revoked in [true, false] {
         let served = served();
