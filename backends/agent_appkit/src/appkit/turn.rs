@@ -42,14 +42,20 @@ struct Ui {
     timer: Option<Retained<NSTimer>>,
 }
 
-/// An action that has begun. A handler that opens a modal window comes back when that is closed;
-/// its action is answered when the run loop goes on inside.
+/// An action that has begun. It is answered when the run loop goes on: what its handler left to
+/// be done next has been done then. A handler that opens a modal window comes back when that is
+/// closed; the run loop goes on inside.
 struct Acting {
     number: u64,
     reply: ReplyTo,
     cause: Option<Cause>,
     /// Of an edit: the field.
     edited: Option<Node>,
+    /// What its handler came back with; `Ok(None)` as long as it hasn't.
+    performed: Result<Option<String>, Fault>,
+    has_come_back: bool,
+    /// What came of it so far.
+    events: Vec<Event>,
 }
 
 thread_local! {
@@ -103,19 +109,18 @@ pub(crate) fn work(mtm: MainThreadMarker) {
     };
     shared.came();
     NOTES.set(lock(&shared.state).clients > 0);
+    if with_ui(|ui| is_to_be_answered(ui)) == Some(true) {
+        // What comes next would be taken for what came of it: that is served after it.
+        return;
+    }
     went_on(mtm);
     let begun = Instant::now();
     while let Some(job) = next(&shared) {
-        // One edit a turn: what is undone together is what was done in one turn.
-        let edits = matches!(
-            &job.call,
-            Call::Act {
-                action: Action::SetText { .. },
-                ..
-            }
-        );
         serve(mtm, job);
-        if edits || begun.elapsed() >= TURN_BUDGET {
+        if with_ui(|ui| is_to_be_answered(ui)) == Some(true) {
+            return;
+        }
+        if begun.elapsed() >= TURN_BUDGET {
             break;
         }
     }
@@ -123,6 +128,11 @@ pub(crate) fn work(mtm: MainThreadMarker) {
     #[cfg(feature = "inspector")]
     super::inspect::work(mtm, &shared);
     shared.wake_for_more();
+}
+
+/// Whether there is an action that was performed, and whose frame after is not over.
+fn is_to_be_answered(ui: &Ui) -> bool {
+    ui.acting.as_ref().is_some_and(|it| it.has_come_back)
 }
 
 fn next(shared: &Shared) -> Option<Job> {
@@ -175,8 +185,9 @@ fn keep_looking() {
 pub(crate) fn went_on(mtm: MainThreadMarker) {
     let acting = with_ui(|ui| ui.acting.take()).flatten();
     let Some(acting) = acting else { return };
-    finish(mtm, acting, Ok(None));
-    // What else waits would wait for the handler to come back.
+    finish(mtm, acting);
+    look_again(mtm);
+    // What else waits has waited for this, or would wait for the handler to come back.
     if let Some(shared) = shared() {
         shared.wake_for_more();
     }
@@ -233,6 +244,9 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Autho
             reply,
             cause,
             edited,
+            performed: Ok(None),
+            has_come_back: false,
+            events: Vec::new(),
         });
         ui.actions
     });
@@ -241,20 +255,29 @@ fn act(mtm: MainThreadMarker, reply: ReplyTo, cause: Option<Cause>, leave: Autho
         perform::perform(mtm, node, action, secret)
     });
     door::need_not_tell();
-    let acting = with_ui(|ui| match &ui.acting {
-        Some(acting) if Some(acting.number) == number => ui.acting.take(),
-        _ => None,
+    let looked = catch("looking at the app", || {
+        with_ui(|ui| match &mut ui.acting {
+            Some(acting) if Some(acting.number) == number => {
+                (acting.performed, acting.has_come_back) = (performed, true);
+                ui.settle(mtm, None);
+            }
+            // It was answered while its handler ran.
+            _ => {}
+        })
     });
-    if let Some(acting) = acting.flatten() {
-        finish(mtm, acting, performed);
+    if let Err(why) = looked {
+        log::error!("agents were told nothing of a change: {why:?}");
     }
+    // After whatever the handler left to be done as soon as the run loop goes on.
+    door::tell_when_it_goes_on();
 }
 
-fn finish(mtm: MainThreadMarker, acting: Acting, performed: Result<Option<String>, Fault>) {
+fn finish(mtm: MainThreadMarker, mut acting: Acting) {
     let answer = catch("looking at the app", || {
         with_ui(|ui| {
-            let events = ui.settle(mtm, acting.cause.as_ref());
-            let edit = match performed {
+            let mut events = std::mem::take(&mut acting.events);
+            events.extend(ui.settle(mtm, acting.cause.as_ref()));
+            let edit = match acting.performed {
                 Ok(edit) => edit,
                 Err(fault) => return Answer::Fault(fault),
             };
@@ -315,6 +338,8 @@ impl Ui {
         }
         acted.extend(emitted);
         let mut events = self.surface.settle(&look, Changes::Everything, &acted);
+        let acting = self.acting.as_ref().filter(|it| it.has_come_back);
+        let cause = cause.or(acting.and_then(|it| it.cause.as_ref()));
         agent_core::caused(&mut events, cause);
         for warning in self.surface.take_warnings() {
             log::warn!("{warning}");
@@ -325,6 +350,9 @@ impl Ui {
             sink(&mut events);
         }
         self.waiting.look(&self.surface, &look);
+        if let Some(acting) = self.acting.as_mut().filter(|it| it.has_come_back) {
+            acting.events.extend(events.iter().cloned());
+        }
         events
     }
 
