@@ -11,7 +11,7 @@ use agent_appkit::{
     objc2_app_kit::{NSApplication, NSButton, NSMenu, NSMenuItem, NSTextField, NSView},
     objc2_foundation::{NSString, ns_string},
 };
-use agent_core::{Action, Answer, Call, Event, EventVerb, Fault, Target};
+use agent_core::{Action, Answer, Call, Describe, Event, EventVerb, Fault, Target};
 use agent_test_support::job;
 
 use super::app::{App, act, content, rect};
@@ -22,6 +22,10 @@ pub(crate) const TESTS: &[Test] = &[
     (
         "what_a_handler_throws_is_an_error_and_the_app_goes_on",
         throws,
+    ),
+    (
+        "a_reply_tells_what_a_handler_left_until_the_run_loop_goes_on",
+        left,
     ),
     ("rule_9_a_job_that_is_late_is_not_performed", late),
     (
@@ -56,6 +60,22 @@ fn throws(app: &App) {
     let answer = app.answer(act("works", Action::Click));
     assert!(matches!(answer, Answer::Acted(_)), "{answer:?}");
     assert_eq!(app.handler.times(), before + 2);
+    window.close();
+}
+
+fn left(app: &App) {
+    let window = app.window("left");
+    let button = app.button(&window, "leaves", false);
+    // SAFETY: the handler's method takes a button.
+    unsafe { button.setAction(Some(sel!(leave:))) };
+    // What is there at first is no news.
+    app.answer(Call::Describe(Describe::default()));
+    let answer = app.answer(act("leaves", Action::Click));
+    let Answer::Acted(acted) = answer else {
+        panic!("not done: {answer:?}");
+    };
+    let verbs: Vec<_> = acted.events.iter().map(|event| event.verb).collect();
+    assert_eq!(verbs, [EventVerb::Clicked, EventVerb::Changed]);
     window.close();
 }
 

@@ -46,6 +46,25 @@ define_class!(
             self.once_more();
         }
 
+        /// Leaves what it does until the run loop goes on.
+        #[unsafe(method(leave:))]
+        fn leave(&self, sender: &NSButton) {
+            // SAFETY: `done:` takes the button, which is kept until then.
+            let () = unsafe {
+                msg_send![
+                    self,
+                    performSelector: sel!(done:),
+                    withObject: sender,
+                    afterDelay: 0.0f64
+                ]
+            };
+        }
+
+        #[unsafe(method(done:))]
+        fn done(&self, sender: &NSButton) {
+            sender.setTitle(ns_string!("Done"));
+        }
+
         #[unsafe(method(endModal:))]
         fn end_modal(&self, sheet: &NSWindow) {
             let app = NSApplication::sharedApplication(self.mtm());
