@@ -131,7 +131,8 @@ fn is_called(app: &Running, asked: &str) -> bool {
     app.app == asked || stem(app) == asked
 }
 
-fn stem(app: &Running) -> String {
+/// The name of its socket, which no other has.
+pub(crate) fn stem(app: &Running) -> String {
     let stem = app.address.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
 }

@@ -9,7 +9,9 @@ use std::{
 
 use agent_mcp::{
     ConnectError, Running,
-    mcp::{About, Ask, Asked, Door, INSTRUCTIONS, Replied, Reply, Said, ToolCall, clean, tool},
+    mcp::{
+        About, Ask, Asked, Door, INSTRUCTIONS, Named, Replied, Reply, Said, ToolCall, clean, tool,
+    },
 };
 use agent_wire::{Failure, Reason, VERBS, Verb, limits};
 use rmcp::model::{CallToolResult, JsonObject, Tool, ToolAnnotations};
@@ -17,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::link::{Link, Lost, Question};
-use crate::apps::Apps;
+use crate::apps::{Apps, stem};
 
 const LIST_APPS: &str = "list_apps";
 const APP: &str = "app";
@@ -193,6 +195,16 @@ impl Door for Bridge {
 
     fn has_apps(&self) -> bool {
         true
+    }
+
+    fn which(&self, app: Option<&str>) -> Result<Option<Named>, Failure> {
+        let no = |why: String| Failure::new(Reason::InvalidParams, why);
+        let apps = self.apps_with(app).map_err(no)?;
+        let running = apps.choose(app).map_err(no)?;
+        Ok(Some(Named {
+            address: stem(running),
+            name: clean(&apps.name(running)),
+        }))
     }
 
     fn ask(&self, ask: Ask) -> Replied {

@@ -143,6 +143,39 @@ pub(crate) fn a_stream_is_listened_to_from_2026_07_28_on() {
     assert!(host.close() < std::time::Duration::from_secs(2));
 }
 
+pub(crate) fn a_resource_stays_with_the_app_it_was_followed_in() {
+    let place = Place::new();
+    let first = place.app("org.a", "form");
+    let mut host = place.host(&[]);
+    let uri = "agent-surface://events?verb=clicked";
+    let reply = host.ask("resources/subscribe", json!({"uri": uri}));
+    assert_eq!(reply["result"], json!({}), "{reply}");
+    // Others begin to run, one of them under the same id.
+    let others = [place.app("org.b", "form"), place.app("org.a", "form")];
+    let first_name = format!("org.a-{}", first.pid());
+    let mut person = place.host(&["--app", &first_name]);
+    for clicks in 1..=2 {
+        assert!(!person.call("click", json!({"id": "save"})).0);
+        updated(&mut host, uri);
+        let read = read(&mut host, uri);
+        assert_eq!(
+            told(&read),
+            [("save clicked".to_owned(), false)],
+            "{clicks}"
+        );
+        assert_eq!(read["app"], "org.a", "{read}");
+    }
+    // Which is meant by the same words has to be said now.
+    let reply = person.ask("resources/subscribe", json!({"uri": uri}));
+    assert_eq!(reply["result"], json!({}), "{reply}");
+    let mut late = place.host(&[]);
+    let reply = late.ask("resources/subscribe", json!({"uri": uri}));
+    let message = reply["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("several apps run"), "{reply}");
+    drop(others);
+    assert_eq!(first.quit(), 2);
+}
+
 pub(crate) fn events_are_fetched_by_tools() {
     let place = Place::new();
     let _app = place.app("org.a", "form");

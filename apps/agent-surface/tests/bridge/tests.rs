@@ -6,8 +6,8 @@ use agent_consent::{Rule, Store};
 use serde_json::json;
 
 use crate::events::{
-    a_resource_is_followed_before_2026_07_28, a_stream_is_listened_to_from_2026_07_28_on,
-    events_are_fetched_by_tools,
+    a_resource_is_followed_before_2026_07_28, a_resource_stays_with_the_app_it_was_followed_in,
+    a_stream_is_listened_to_from_2026_07_28_on, events_are_fetched_by_tools,
 };
 use crate::support::{Host, Place, eventually, host_process, is_alive, said, sockets_of};
 
@@ -33,6 +33,7 @@ tests! {
     read_only_and_one_app_only
     events_are_fetched_by_tools
     a_resource_is_followed_before_2026_07_28
+    a_resource_stays_with_the_app_it_was_followed_in
     a_stream_is_listened_to_from_2026_07_28_on
     an_impostor_is_left_out
     a_person_lists_and_describes

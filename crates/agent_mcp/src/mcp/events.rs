@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
 use super::{
-    handler::{Ask, Door},
+    handler::{Ask, Door, Named},
     say::{Reply, json_text, mark_own},
 };
 use crate::{sync::lock, to_wire::milliseconds};
@@ -46,6 +46,8 @@ pub(super) struct Events<D> {
 
 #[derive(Debug)]
 struct Topic {
+    /// The app that was meant when it was followed first: others may run by now.
+    app: Option<Named>,
     heard: Arc<Heard>,
     followers: usize,
 }
@@ -100,6 +102,8 @@ impl<D: Door> Events<D> {
             }
             _ => {
                 let (app, filters) = read_uri(uri, self.door.has_apps())?;
+                let app = self.door.which(app.as_deref())?;
+                let address = app.as_ref().map(|app| app.address.clone());
                 if topics.len() >= MOST && !topics.contains_key(uri) {
                     return Err(Failure::limit(limits::names::SUBSCRIPTIONS, None));
                 }
@@ -109,7 +113,7 @@ impl<D: Door> Events<D> {
                     left: Notify::new(),
                 });
                 let ask = Ask {
-                    app: app.clone(),
+                    app: address.clone(),
                     verb: "subscribe",
                     params: filters,
                     client,
@@ -117,9 +121,10 @@ impl<D: Door> Events<D> {
                 // Asked now, and not when the task runs: a request that comes after this is
                 // judged after it.
                 let subscribed = self.door.ask(ask);
-                let hear = hear(self.door.clone(), app, subscribed, heard.clone());
+                let hear = hear(self.door.clone(), address, subscribed, heard.clone());
                 tokio::spawn(hear);
                 let topic = Topic {
+                    app,
                     heard: heard.clone(),
                     followers: 1,
                 };
@@ -141,19 +146,20 @@ impl<D: Door> Events<D> {
         topics.get(uri).is_some_and(|topic| topic.heard.is_live())
     }
 
-    /// What a resource holds: what happened since it was last read, as JSON. Whether the user
+    /// What a resource holds: what happened since it was last read, as JSON, with the app that it
+    /// comes from where there may be several. Whether the user
     /// still lets this client listen is asked first.
     pub(super) async fn read(&self, uri: &str, client: Option<String>) -> Result<String, Failure> {
-        let (app, _) = read_uri(uri, self.door.has_apps())?;
-        let heard = lock(&self.topics)
+        read_uri(uri, self.door.has_apps())?;
+        let (app, heard) = lock(&self.topics)
             .get(uri)
-            .map(|topic| topic.heard.clone())
+            .map(|topic| (topic.app.clone(), topic.heard.clone()))
             .ok_or_else(|| {
                 let why = "it is not followed: subscribe to it, then read what happened since";
                 Failure::new(Reason::InvalidParams, why)
             })?;
         let ask = Ask {
-            app,
+            app: app.as_ref().map(|app| app.address.clone()),
             verb: "hello",
             params: JsonObject::new(),
             client,
@@ -176,6 +182,9 @@ impl<D: Door> Events<D> {
             return Err(failure);
         }
         let mut read = json!({"events": queue.events, "dropped": queue.dropped});
+        if let Some(app) = app {
+            read["app"] = app.name.into();
+        }
         if let Some(next) = queue.next {
             read["next"] = next.into();
         }

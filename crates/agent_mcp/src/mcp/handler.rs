@@ -80,9 +80,21 @@ pub trait Door: Send + Sync + 'static {
     /// Whether it leads to several apps, of which a request may name one.
     fn has_apps(&self) -> bool;
 
+    /// Which of the apps is meant by this, or by nothing. `None`: there is only ever one.
+    fn which(&self, app: Option<&str>) -> Result<Option<Named>, Failure>;
+
     /// Asks a verb of the app, in the bare dialect. It is on its way when this returns; dropping
     /// what it returns is no longer waiting for it.
     fn ask(&self, ask: Ask) -> Replied;
+}
+
+/// One of several apps.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// What stands for this one alone, whatever else runs by then.
+    pub address: String,
+    /// Its id, as a model is told it.
+    pub name: String,
 }
 
 /// A request of the bare dialect.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::{runtime::Handle, sync::oneshot};
 
 use super::{
-    handler::{About, Ask, Door, Replied, ToolCall},
+    handler::{About, Ask, Door, Named, Replied, ToolCall},
     say::{Asked, Said, read_reply},
     session::Session,
     tools::{INSTRUCTIONS, tools},
@@ -153,6 +153,10 @@ impl Door for Calls {
 
     fn has_apps(&self) -> bool {
         false
+    }
+
+    fn which(&self, _: Option<&str>) -> Result<Option<Named>, Failure> {
+        Ok(None)
     }
 
     fn ask(&self, ask: Ask) -> Replied {

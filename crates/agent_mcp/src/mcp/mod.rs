@@ -22,7 +22,7 @@ mod say;
 mod session;
 mod tools;
 
-pub use handler::{About, Ask, Door, Replied, ToolCall};
+pub use handler::{About, Ask, Door, Named, Replied, ToolCall};
 pub use outline::{Shown, clean, outline, quote};
 pub use say::{Asked, Reply, Said, read_reply};
 pub use session::{Cancelled, Message, Session};
