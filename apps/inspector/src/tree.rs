@@ -100,6 +100,8 @@ pub struct Tree {
     changes: u64,
     /// All of them in the order in which they stand, for rows to be made of.
     flat: Vec<Flat>,
+    /// Whether the list is not up to date.
+    stale: bool,
 }
 
 impl Tree {
@@ -189,7 +191,9 @@ impl Tree {
             news = true;
             moved |= self.put(node);
         }
-        if moved {
+        self.stale |= moved;
+        // Not at each page: of a large tree there are many, and each time is as long as it is large.
+        if self.stale && (page.next.is_none() || self.nodes.len() >= 2 * self.flat.len()) {
             self.index();
         }
         news |= moved;
@@ -232,6 +236,7 @@ impl Tree {
     }
 
     fn index(&mut self) {
+        self.stale = false;
         self.children.clear();
         for (handle, held) in &self.nodes {
             let siblings = self.children.entry(held.node.parent).or_default();

@@ -108,3 +108,17 @@ fn a_change_right_after_a_lint_is_linted_too() {
         seen.findings.iter().any(|it| it.lint == "duplicate_id")
     });
 }
+
+#[test]
+fn the_picture_is_taken_again_when_the_app_has_changed() {
+    let app = App::start();
+    let watch = app.watch();
+    eventually_within(LONG, "a picture", || watch.seen().pictures > 0);
+    let before = watch.seen().pictures;
+    app.app.run(|tree| {
+        let window = tree.find("window").unwrap();
+        tree.add(window, Widget::button("Another"));
+    });
+    eventually_within(LONG, "the next", || watch.seen().pictures > before);
+    assert!(matches!(watch.seen().picture, Some(Ok(_))));
+}
