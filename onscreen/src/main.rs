@@ -25,6 +25,13 @@ const QUESTION: Color32 = Color32::from_rgb(200, 100, 0);
 /// What lies under all of them.
 const GROUND: Color32 = Color32::from_rgb(0, 120, 120);
 
+/// With the first one, or by itself.
+#[derive(Clone, Copy)]
+enum Second {
+    Immediate,
+    Deferred,
+}
+
 #[derive(Default)]
 struct Form {
     saved: usize,
@@ -35,6 +42,8 @@ struct Form {
     asks: bool,
     /// All of it is somewhere else in each frame.
     moves: bool,
+    /// How a second window is drawn, if there is one.
+    second: Option<Second>,
     password: String,
 }
 
@@ -45,6 +54,23 @@ impl Form {
         egui::CentralPanel::default()
             .frame(ground)
             .show(ui, |ui| self.form(ui));
+        let id = egui::ViewportId::from_hash_of("second");
+        // Beside the first, which stands in the corner of the screen.
+        let window = ViewportBuilder::default()
+            .with_title("Second")
+            .with_position([450.0, 40.0])
+            .with_inner_size([300.0, 200.0]);
+        match self.second {
+            None => {}
+            Some(Second::Immediate) => {
+                ui.ctx()
+                    .show_viewport_immediate(id, window, |ui, _| second(ui));
+            }
+            Some(Second::Deferred) => {
+                ui.ctx()
+                    .show_viewport_deferred(id, window, |ui, _| second(ui));
+            }
+        }
     }
 
     fn form(&mut self, ui: &mut Ui) {
@@ -117,6 +143,14 @@ impl Form {
     }
 }
 
+fn second(ui: &mut Ui) {
+    ui.agent_window(Tag::id("second").label("Second"));
+    egui::CentralPanel::default().show(ui, |ui| {
+        ui.add(wide("There", EXPOSED).agent_id("there"));
+        ui.add(wide("Hidden there", SECRET).agent(Tag::id("hidden").secret()));
+    });
+}
+
 /// A button with room for its colour beside its words.
 fn wide(words: &str, colour: Color32) -> Button<'_> {
     Button::new(words)
@@ -144,6 +178,11 @@ fn main() -> eframe::Result {
     }
     let has = |option: &str| arguments.iter().any(|it| it == option);
     let moves = has("--moves");
+    let second = match (has("--immediate"), has("--deferred")) {
+        (true, _) => Some(Second::Immediate),
+        (_, true) => Some(Second::Deferred),
+        _ => None,
+    };
     let (unarmed, shut) = (has("--unarmed"), has("--no-inspector"));
     let mut ids = arguments.iter().filter(|it| !it.starts_with('-'));
     let id = ids.next().expect("the app's id").clone();
@@ -174,6 +213,7 @@ fn main() -> eframe::Result {
             form: Form {
                 password: "hunter2".to_owned(),
                 moves,
+                second,
                 ..Form::default()
             },
             _surface: surface,

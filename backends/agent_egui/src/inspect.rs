@@ -261,7 +261,10 @@ impl UiState {
             match job.ask {
                 Ask::Highlight(node) => {
                     let told = self.highlight(ctx, scene, node);
-                    ctx.request_repaint();
+                    // That in which something was drawn over before, too.
+                    for viewport in &self.viewports {
+                        ctx.request_repaint_of(viewport.id);
+                    }
                     job.answer(told);
                 }
                 Ask::Screenshot { node, hide } => self.take(scene, node, hide, job),

@@ -4,7 +4,7 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use agent_inspect::{Hide, Job, Look, Looker, No, Picture, Told};
@@ -27,7 +27,14 @@ pub(crate) struct Taking {
     looks: Vec<Look>,
     scale: f64,
     asked: Asked,
+    /// When the host was asked, and how many frames it has drawn since.
+    waits: (Instant, usize),
 }
+
+/// A host that takes a picture takes it of the next frame or the one after; some say never that they
+/// don't. After so many frames, and so long, there will be none.
+const MOST_FRAMES: usize = 20;
+const AT_LEAST: Duration = Duration::from_secs(2);
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +73,7 @@ impl Pictures {
             looks: Vec::new(),
             scale: 1.0,
             asked: Asked::NotYet,
+            waits: (Instant::now(), 0),
         })));
     }
 
@@ -97,10 +105,14 @@ impl Pictures {
             if taking.viewport != viewport {
                 return true;
             }
+            if taking.asked != Asked::NotYet && taking.is_over(now) {
+                return false;
+            }
             match (taking.asked, seen) {
                 (Asked::NotYet, _) if rested => {
                     // What is asked for now is of a frame after this one.
                     taking.asked = Asked::Sure;
+                    taking.waits = (now, 0);
                     drop(taking);
                     ask(ctx, viewport, it.clone());
                 }
@@ -144,6 +156,18 @@ impl Drop for Shot {
 }
 
 impl Taking {
+    /// Another frame was drawn without a picture. Answers whether there will be none.
+    fn is_over(&mut self, now: Instant) -> bool {
+        let (since, frames) = &mut self.waits;
+        *frames += 1;
+        let is_over = *frames > MOST_FRAMES && now.duration_since(*since) > AT_LEAST;
+        if is_over && let Some(job) = self.job.take() {
+            let why = "its host takes no picture of this window";
+            job.answer(Err(No::Unsupported(why)));
+        }
+        is_over
+    }
+
     fn saw(&mut self, look: &Look, ctx: &Context) {
         let scale = ctx.input_for(self.viewport, |input| input.pixels_per_point());
         self.scale = f64::from(scale);

@@ -315,9 +315,11 @@ fn exclude<L: Inspect>(live: &L, node: L::Key, parent: Option<u64>, look: &mut L
             look.excluded.extend(frame);
         }
         look.excluded_layers.extend(live.layer(node));
-        if look.excluded.len() < MAX_NODES {
-            open.extend(live.children(node));
+        if look.excluded.len() >= MAX_NODES {
+            look.complete = false;
+            return;
         }
+        open.extend(live.children(node));
     }
 }
 

@@ -18,3 +18,4 @@ mod image;
 mod pick;
 mod picture;
 mod screen;
+mod windows;

@@ -18,7 +18,7 @@ fn pick(inspector: &mut Client) -> Value {
 
 /// Waits until this is what the pointer is over: the app hears of it when it comes to that.
 #[track_caller]
-fn picks(inspector: &mut Client, what: &str, expected: &Value) {
+pub(crate) fn picks(inspector: &mut Client, what: &str, expected: &Value) {
     let begun = Instant::now();
     loop {
         let picked = pick(inspector);
