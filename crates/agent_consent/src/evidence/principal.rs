@@ -22,7 +22,7 @@ pub struct Agent {
     proven: bool,
     principal: Option<usize>,
     chain: Vec<Link>,
-    looks: String,
+    looks: Arc<str>,
 }
 
 impl Agent {
@@ -72,7 +72,7 @@ impl Agent {
     }
 
     fn of(chain: Vec<Link>, principal: Option<usize>) -> Self {
-        let looks = looks(&chain, principal);
+        let looks: Arc<str> = looks(&chain, principal).into();
         let below = chain
             .get(..principal.map_or(0, |at| at + 1))
             .unwrap_or_default();
@@ -134,7 +134,7 @@ impl Agent {
 
     /// By what those can be told apart who can't be identified, so that a no to one of them
     /// holds for a while for all that look like it.
-    pub(crate) fn looks(&self) -> &str {
+    pub(crate) fn looks(&self) -> &Arc<str> {
         &self.looks
     }
 
@@ -253,7 +253,6 @@ fn looks(chain: &[Link], principal: Option<usize>) -> String {
     lines.join("\n")
 }
 
-/// Byte by byte, so that no two paths give the same text and none can end its line.
 #[cfg(test)]
 impl Link {
     /// A program of this path and content, which nobody else stands behind.
@@ -269,6 +268,7 @@ impl Link {
     }
 }
 
+/// Byte by byte, so that no two paths give the same text and none can end its line.
 fn quoted(path: &Path) -> String {
     path.as_os_str().as_bytes().escape_ascii().to_string()
 }
