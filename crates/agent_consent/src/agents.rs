@@ -31,7 +31,7 @@ pub(crate) struct Known {
     rules: HashMap<Scope, RuleId>,
     /// What the user let it in to, for as long as it is connected.
     pub(crate) once: HashSet<Scope>,
-    /// What it was let in to, by whatever: should that end, so does the connection.
+    /// What it was let in to, by whatever: should that end, it is cut off.
     pub(crate) admitted: HashSet<Scope>,
     /// It is refused from here on.
     pub(crate) revoked: bool,

@@ -102,10 +102,13 @@ impl Consent {
 
     /// Lets agents in again, as the mode and the rules say; unless the mode itself is lockdown.
     pub fn resume(&self) {
-        self.inner().cut(|state| match state.is_locked_by_mode() {
-            true => Default::default(),
-            false => state.lock_down(false),
-        });
+        self.inner().cut(|state| state.resume());
+    }
+
+    /// Whether [`resume`](Self::resume) would let agents in again: they are stopped, and not by
+    /// the mode.
+    pub fn can_resume(&self) -> bool {
+        self.inner().lock().can_resume()
     }
 
     /// Whether all agents are stopped.
@@ -133,7 +136,8 @@ impl Consent {
         found
     }
 
-    /// The same with all rules, and with all who are connected.
+    /// The same with all rules, and with all agents outside the app that are connected, whatever
+    /// let them in.
     pub fn revoke_all(&self) {
         self.inner().cut(|state| state.revoke_all());
     }

@@ -66,8 +66,10 @@ impl From<Standing> for Decision {
 /// Reads and writes files, and waits as long as `prompt` does: not for the UI thread. An app
 /// that has a window wants [`Consent`](crate::Consent), which waits for nothing.
 ///
-/// The folder is one app's, and called as that: where [`Consent`](crate::Consent) keeps them, the
-/// rules are the same. `agent_id` is whatever tells one agent from others, such as [`Agent::id`](crate::Agent::id).
+/// The folder is one app's, and its name is taken for the app's id, as it is where
+/// [`Consent`](crate::Consent) keeps rules: given that folder and an [`Agent::id`](crate::Agent::id)
+/// for `agent_id`, both go by the same rules. Any other text that tells one agent from others does
+/// as well.
 /// The answer is [`Decision::Allow`] or [`Decision::Deny`]. A yes that could not be saved is a
 /// yes all the same, and asked for again next time; what stands in place of a rule and is none
 /// counts for nothing.

@@ -1210,3 +1210,18 @@ fn rule_13_a_prompt_that_panics_has_let_nobody_in() {
     app.consent.stop_all();
     assert_eq!(app.request(&agent), "consent_denied");
 }
+
+#[test]
+fn agents_go_on_after_a_stop_and_not_against_the_mode() {
+    let app = App::with(|builder| builder.mode(Mode::AllowAll));
+    let request = app.connect(1, "agent");
+    assert!(!app.consent.can_resume());
+    app.consent.stop_all();
+    assert!(app.consent.can_resume());
+    app.consent.resume();
+    assert_eq!(app.request(&request), "allowed");
+    app.consent.set_mode(Mode::Lockdown);
+    assert!(app.consent.is_stopped() && !app.consent.can_resume());
+    app.consent.resume();
+    assert_eq!(app.request(&request), "consent_denied");
+}

@@ -102,7 +102,8 @@ pub enum Notice {
         /// Who.
         who: Who,
     },
-    /// An agent's leave was taken back, and this connection ended for it.
+    /// An agent's leave was taken back: nothing of this connection begins any more, and it hears
+    /// nothing, unless it is let in again.
     Revoked {
         /// Who.
         who: Who,

@@ -80,6 +80,11 @@ impl Rule {
             .is_none_or(|until| now < until && now.saturating_add(SET_BACK) >= self.since)
     }
 
+    /// Whether it is the same answer, however often it was made use of since.
+    pub(crate) fn is_as_answered(&self, other: &Self) -> bool {
+        (self.allow, self.since, self.until) == (other.allow, other.since, other.until)
+    }
+
     /// As its file has it; what else `before` has, an earlier state of that file, is kept.
     pub(crate) fn write(&self, before: Option<Map<String, Value>>) -> Vec<u8> {
         let mut fields = before.unwrap_or_default();

@@ -401,7 +401,7 @@ fn read(folder: &OwnedFd, name: &str) -> Result<Found, Odd> {
         Bad::Newer => Odd::Unread("a later release wrote it".to_owned()),
     })?;
     // Else a copy under another name would be a rule for whoever that name is for.
-    if file_name(&rule.id()) != name.trim_start_matches('.') && !is_temporary(name) {
+    if file_name(&rule.id()) != name && !is_temporary(name) {
         return Err(broken("its name is not that of its key"));
     }
     Ok(Found {

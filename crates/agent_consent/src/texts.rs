@@ -55,6 +55,8 @@ texts! {
     script = "It is the script {script}, run by {program}. That can't be proven, so a yes ends when this app quits.";
     /// Nothing is known of it that could be remembered.
     unknown = "Who it is can't be told, so a yes ends with this connection.";
+    /// Of one that the app handed a connection to, under a name of the app's own.
+    vouched = "The app itself made this connection, and calls it so.";
     /// The program is not the one that was allowed.
     changed = "It has changed since you allowed it.";
     /// `{agent}`, `{node}`.
@@ -144,11 +146,13 @@ impl Texts {
         if changed {
             lines.push(Text::ours(&self.changed));
         }
-        if let Some(claim) = claim {
+        // A name that the app vouches for is no claim.
+        if let Some(claim) = claim.filter(|_| !agent.is_vouched_for()) {
             lines.push(Text::fill(&self.claims, &[("claim", Piece::theirs(claim))]));
         }
         lines.extend(self.chain(agent));
         match agent.principal() {
+            None if agent.is_vouched_for() => lines.push(Text::ours(&self.vouched)),
             None => lines.push(Text::ours(&self.unknown)),
             Some(link) => lines.extend(self.proof(agent, link)),
         }

@@ -78,7 +78,8 @@ pub(crate) fn draw(
                 .accesskit_node_builder(menu.response.id, |node| node.set_live(Live::Polite));
         }
         if stopped {
-            if ui.button(&texts.go_on).clicked() {
+            // Not where it would do nothing: the app's mode itself lets nobody in.
+            if consent.can_resume() && ui.button(&texts.go_on).clicked() {
                 wish = Some(Wish::GoOn);
             }
         } else if !connected.is_empty() {

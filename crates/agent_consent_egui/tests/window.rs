@@ -489,6 +489,11 @@ fn who_is_connected_is_shown_and_can_be_stopped() {
     assert!(label(&window, "All agents are stopped"));
     window.click("Let agents in again");
     assert!(!window.consent.is_stopped());
+    // Nothing is offered that would do nothing.
+    window.consent.set_mode(Mode::Lockdown);
+    window.steps(2);
+    assert!(label(&window, "All agents are stopped"));
+    assert!(!label(&window, "Let agents in again"));
 }
 
 #[test]

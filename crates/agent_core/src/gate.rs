@@ -45,6 +45,9 @@ pub struct Peer {
     pub started: Option<u64>,
     /// The program it runs.
     pub executable: Option<PathBuf>,
+    /// What the app calls whoever is behind a stream that it handed over: it vouches for that,
+    /// and the kernel knows nothing of it.
+    pub named: Option<String>,
 }
 
 /// One request, as a policy sees it: facts only.

@@ -53,6 +53,8 @@ pub(crate) struct Inner {
 struct State {
     met: bool,
     admitted: bool,
+    /// How often its leave was taken back.
+    cuts: u64,
     /// Nothing more of it is let in, for this reason.
     over: Option<Error>,
     deadline: Duration,
@@ -107,6 +109,7 @@ impl Session {
             state: Arc::new(Mutex::new(State {
                 met: false,
                 admitted: false,
+                cuts: 0,
                 over: None,
                 deadline: UI_DEADLINE,
             })),
@@ -446,7 +449,11 @@ impl Inner {
 
     /// The same with what it has begun; whether it may come again is for the gate to say.
     pub(crate) fn cut(&self, why: &Error) {
-        let admitted = std::mem::take(&mut lock(&self.state).admitted);
+        let admitted = {
+            let mut state = lock(&self.state);
+            state.cuts += 1;
+            std::mem::take(&mut state.admitted)
+        };
         if let Some(host) = self.host.upgrade() {
             host.in_flight.refuse(self.connection, why);
             host.unsubscribe(self.connection, None);
@@ -486,21 +493,30 @@ impl Inner {
         if first {
             host.gate.met(asked);
         }
-        if host.gate.check(asked) != Decision::Allow {
-            host.gate.done(asked, Error::Denied.word());
-            return Err(Error::Denied);
-        }
-        let admitted = {
+        let refused = |why: Error| {
+            host.gate.done(asked, why.word());
+            Err(why)
+        };
+        loop {
+            let cuts = lock(&self.state).cuts;
+            if host.gate.check(asked) != Decision::Allow {
+                return refused(Error::Denied);
+            }
             let mut state = lock(&self.state);
             if let Err(why) = state.check() {
                 drop(state);
-                host.gate.done(asked, why.word());
-                return Err(why);
+                return refused(why);
             }
-            std::mem::replace(&mut state.admitted, true)
-        };
-        if !admitted {
-            host.count_admitted(true);
+            // The leave was taken back while the gate was asked: it has to be asked again.
+            if state.cuts != cuts {
+                continue;
+            }
+            let admitted = std::mem::replace(&mut state.admitted, true);
+            drop(state);
+            if !admitted {
+                host.count_admitted(true);
+            }
+            break;
         }
         Ok(host)
     }
@@ -514,8 +530,12 @@ impl Inner {
         done: Option<Done>,
     ) -> Result<(Arc<Request>, Instant), Error> {
         let state = lock(&self.state);
-        // Under the lock that a revocation takes: it finds either the request or no request.
+        // Under the lock that a revocation takes: either it finds the request, or the request
+        // finds here that it has been.
         state.check()?;
+        if !state.admitted {
+            return Err(Error::Denied);
+        }
         if host.in_flight.count(self.connection) >= REQUESTS_IN_FLIGHT {
             return Err(Error::Limit {
                 what: "requests",

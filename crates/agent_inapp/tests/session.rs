@@ -508,6 +508,37 @@ fn rule_10_a_session_has_bounds() {
     drop(got(session.subscribe(Listen::default())));
 }
 
+/// The user stops all agents just when the gate has let something in.
+#[derive(Default)]
+struct StoppedMeanwhile {
+    checked: AtomicUsize,
+    attached: Mutex<Vec<std::sync::Weak<dyn agent_core::Connections>>>,
+}
+
+impl Policy for StoppedMeanwhile {
+    fn check(&self, _: &Request) -> Decision {
+        if self.checked.fetch_add(1, Ordering::Relaxed) > 0 {
+            return Decision::deny("lockdown");
+        }
+        let host = self.attached.lock().unwrap()[0].upgrade().unwrap();
+        host.revoke(&|_| true, agent_core::RevokedUntil::Admitted);
+        Decision::Allow
+    }
+
+    fn attach(&self, server: std::sync::Weak<dyn agent_core::Connections>) {
+        self.attached.lock().unwrap().push(server);
+    }
+}
+
+#[test]
+fn rule_2_a_leave_that_is_taken_back_while_the_gate_is_asked_is_none() {
+    let app = app();
+    let host = host(&app, AuthGate::of(Arc::<StoppedMeanwhile>::default()));
+    let session = host.session("Assistant");
+    assert_eq!(session.hello().wait(), Err(Error::Denied));
+    assert!(!host.members()[0].admitted);
+}
+
 #[test]
 fn a_policy_that_refuses_is_obeyed_and_lockdown_stops_what_waits() {
     let app = app();

@@ -189,22 +189,28 @@ impl Judge<'_> {
         let (connection, shared) = (self.connection, self.shared);
         // Nothing static comes here: a client that only connected is nobody to meet.
         self.meet(request);
-        match shared.gate.check(request) {
-            Decision::Allow => {}
-            Decision::Deny(_) => return Err(Failure::consent_denied()),
-            Decision::Ask => {
-                return match shared.gate.ask(request) {
-                    Some(pending) => Ok(Passed::Asked(pending)),
-                    // Nobody is there to ask the user: without an answer it is a no.
-                    None => Err(Failure::consent_denied()),
-                };
+        loop {
+            let cuts = connection.outbox.cuts();
+            match shared.gate.check(request) {
+                Decision::Allow => {}
+                Decision::Deny(_) => return Err(Failure::consent_denied()),
+                Decision::Ask => {
+                    return match shared.gate.ask(request) {
+                        Some(pending) => Ok(Passed::Asked(pending)),
+                        // Nobody is there to ask the user: without an answer it is a no.
+                        None => Err(Failure::consent_denied()),
+                    };
+                }
+            }
+            match connection.outbox.admit(cuts) {
+                Some(Access::None | Access::Admitted) => {
+                    shared.count(connection, request.scope);
+                    return Ok(Passed::On);
+                }
+                Some(Access::Revoked) => return Err(Failure::consent_denied()),
+                None => {}
             }
         }
-        match connection.outbox.admit() {
-            Access::None | Access::Admitted => shared.count(connection, request.scope),
-            Access::Revoked => return Err(Failure::consent_denied()),
-        }
-        Ok(Passed::On)
     }
 
     /// Holds a request back for the user's answer, as long as the policy bears it; or sends its
@@ -408,7 +414,7 @@ impl Judge<'_> {
             Err(why) => return not_taken(why, tell),
         };
         // What came between the look and the waiting is there now.
-        if has_news() == Some(true) {
+        if has_news() != Some(false) {
             outbox.news(subscription, false);
         } else if taken.tell_writer {
             outbox.tell_writer();

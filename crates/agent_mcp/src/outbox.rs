@@ -68,6 +68,8 @@ struct State {
     writer_sleeps: Option<Option<Instant>>,
     reader_waits: bool,
     access: Access,
+    /// How often the leave was taken back.
+    cuts: u64,
     /// When the last line came in.
     heard: Instant,
 }
@@ -246,6 +248,7 @@ impl Outbox {
                 writer_sleeps: None,
                 reader_waits: false,
                 access: Access::None,
+                cuts: 0,
                 heard: now,
             }),
             writer: Condvar::new(),
@@ -275,14 +278,23 @@ impl Outbox {
         lock(&self.state).access
     }
 
-    /// The gate let something in. Answers how it stood before.
-    pub(crate) fn admit(&self) -> Access {
+    /// How often the leave was taken back.
+    pub(crate) fn cuts(&self) -> u64 {
+        lock(&self.state).cuts
+    }
+
+    /// The gate let something in, asked when the leave had been taken back so often. Answers how it
+    /// stood before; `None`: it was taken back meanwhile, and the gate has to be asked again.
+    pub(crate) fn admit(&self, cuts: u64) -> Option<Access> {
         let mut state = lock(&self.state);
         let before = state.access;
         if before == Access::None {
+            if state.cuts != cuts {
+                return None;
+            }
             state.access = Access::Admitted;
         }
-        before
+        Some(before)
     }
 
     /// Takes a request on, so that it is answered: by the UI thread, or at its deadline.
@@ -296,8 +308,12 @@ impl Outbox {
         max: usize,
     ) -> Result<Taken, NotTaken> {
         let mut state = lock(&self.state);
-        // Under the lock that a revocation takes: it finds either the request or no request.
+        // Under the lock that a revocation takes: either it finds the request, or the request
+        // finds here that it has been.
         state.takes(&id)?;
+        if state.access != Access::Admitted {
+            return Err(NotTaken::Revoked);
+        }
         if state.in_flight.len() >= max {
             return Err(NotTaken::TooMany);
         }
@@ -645,6 +661,7 @@ impl Outbox {
     pub(crate) fn revoke(&self, until: RevokedUntil) -> (Access, bool) {
         let mut state = lock(&self.state);
         let before = state.access;
+        state.cuts += 1;
         state.access = match (before, until) {
             (Access::Revoked, _) | (_, RevokedUntil::Gone) => Access::Revoked,
             (Access::None | Access::Admitted, RevokedUntil::Admitted) => Access::None,

@@ -165,6 +165,7 @@ pub fn serve_fd(config: Config, fd: OwnedFd, peer: FdPeer) -> Result<Server, Ser
         FdPeer::Named(name) => Identity {
             peer: Some(Arc::new(Peer {
                 uid: Some(credentials.uid),
+                named: Some(name.clone()),
                 ..Peer::default()
             })),
             named: Some(name),

@@ -22,7 +22,9 @@ pub struct Agent {
     proven: bool,
     principal: Option<usize>,
     chain: Vec<Link>,
-    looks: String,
+    looks: Arc<str>,
+    /// What the app calls it.
+    named: Option<String>,
 }
 
 impl Agent {
@@ -38,9 +40,24 @@ impl Agent {
             return Self::unidentified();
         };
         let own = Some(rustix::process::geteuid().as_raw());
-        match peer.pid {
-            Some(pid) if peer.uid == own => Self::process(pid, peer, prints),
-            _ => Self::unidentified(),
+        match (peer.pid, &peer.named) {
+            _ if peer.uid != own => Self::unidentified(),
+            (Some(pid), _) => Self::process(pid, peer, prints),
+            (None, Some(name)) => Self::vouched_for(name),
+            (None, None) => Self::unidentified(),
+        }
+    }
+
+    /// Whom the app calls so: no program stands behind it that anybody could look at.
+    fn vouched_for(name: &str) -> Self {
+        let looks = format!("the app calls it {}", name.escape_debug());
+        Self {
+            id: Some(format!("named:{}", hash(looks.as_bytes()))),
+            proven: false,
+            principal: None,
+            chain: Vec::new(),
+            looks: looks.into(),
+            named: Some(name.to_owned()),
         }
     }
 
@@ -72,7 +89,7 @@ impl Agent {
     }
 
     fn of(chain: Vec<Link>, principal: Option<usize>) -> Self {
-        let looks = looks(&chain, principal);
+        let looks: Arc<str> = looks(&chain, principal).into();
         let below = chain
             .get(..principal.map_or(0, |at| at + 1))
             .unwrap_or_default();
@@ -83,6 +100,7 @@ impl Agent {
             principal,
             chain,
             looks,
+            named: None,
         }
     }
 
@@ -98,7 +116,12 @@ impl Agent {
         self.proven
     }
 
-    /// The process that asks. `None`: it can't be identified.
+    /// Whether the app itself says who it is.
+    pub fn is_vouched_for(&self) -> bool {
+        self.named.is_some()
+    }
+
+    /// The process that asks. `None`: it can't be identified, or the app says who it is.
     pub fn principal(&self) -> Option<&Link> {
         self.chain.get(self.principal?)
     }
@@ -108,8 +131,12 @@ impl Agent {
         &self.chain
     }
 
-    /// What the program is called: its file's name, or its script's.
+    /// What the program is called: its file's name, or its script's; or what the app calls it,
+    /// which handed its stream over and vouches for that.
     pub fn name(&self) -> Option<String> {
+        if self.is_vouched_for() {
+            return self.named.clone();
+        }
         let link = self.principal()?;
         let path = match &link.script {
             Some(script) if kind(link) == Part::Interpreter => &script.path,
@@ -134,7 +161,7 @@ impl Agent {
 
     /// By what those can be told apart who can't be identified, so that a no to one of them
     /// holds for a while for all that look like it.
-    pub(crate) fn looks(&self) -> &str {
+    pub(crate) fn looks(&self) -> &Arc<str> {
         &self.looks
     }
 
@@ -253,7 +280,6 @@ fn looks(chain: &[Link], principal: Option<usize>) -> String {
     lines.join("\n")
 }
 
-/// Byte by byte, so that no two paths give the same text and none can end its line.
 #[cfg(test)]
 impl Link {
     /// A program of this path and content, which nobody else stands behind.
@@ -269,6 +295,7 @@ impl Link {
     }
 }
 
+/// Byte by byte, so that no two paths give the same text and none can end its line.
 fn quoted(path: &Path) -> String {
     path.as_os_str().as_bytes().escape_ascii().to_string()
 }
@@ -343,6 +370,25 @@ mod tests {
         assert!(!Agent::of(vec![Link::pretend("/usr/bin/node", "5")], Some(0)).is_proven());
         assert!(!Agent::unidentified().is_proven());
         assert_eq!(Agent::unidentified().id(), None);
+    }
+
+    #[test]
+    fn whom_the_app_calls_so_is_one_agent_of_which_nothing_is_proven() {
+        let named = |name: &str, uid| {
+            let peer = Peer {
+                uid: Some(uid),
+                named: Some(name.to_owned()),
+                ..Peer::default()
+            };
+            Agent::behind(Some(&Arc::new(peer)), &Fingerprints::default())
+        };
+        let own = rustix::process::geteuid().as_raw();
+        let helper = named("Helper", own);
+        assert_eq!(helper.name().as_deref(), Some("Helper"));
+        assert!(helper.id().is_some() && !helper.is_proven());
+        assert_eq!(helper.id(), named("Helper", own).id());
+        assert_ne!(helper.id(), named("Other", own).id());
+        assert_eq!(named("Helper", own + 1), Agent::unidentified());
     }
 
     #[test]

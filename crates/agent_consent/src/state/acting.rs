@@ -33,10 +33,10 @@ impl State {
         let Some(known) = self.connections.get_mut(&request.connection) else {
             return false;
         };
-        let who = known.who(request.connection);
         match outcome {
             "consent_denied" => {
                 if !std::mem::replace(&mut known.turned_away, true) {
+                    let who = known.who(request.connection);
                     self.log_turned_away(request, &who);
                     self.tell(Notice::TurnedAway { who });
                 }
@@ -60,6 +60,7 @@ impl State {
         let begun = request.verb.acts() && known.acting > 0;
         if request.verb.acts() {
             known.acting = known.acting.saturating_sub(1);
+            let who = known.who(request.connection);
             let node = request.target.clone();
             self.log_act(request, &who, outcome);
             self.tell(Notice::Acted {
@@ -78,7 +79,7 @@ impl State {
             return;
         };
         let now = self.clock.elapsed();
-        let looks = known.agent.looks().to_owned();
+        let looks = known.agent.looks().clone();
         if self.turned_away.len() >= MAX_CALM {
             self.turned_away.clear();
         }

@@ -45,7 +45,7 @@ impl State {
             Some(_) => return Some(come_back),
             None => {}
         }
-        let looks = (agent.looks().to_owned(), request.scope);
+        let looks = (agent.looks().clone(), request.scope);
         let calm = self.calm.get(&looks).map(|(_, until)| *until);
         let until = calm.unwrap_or_default().max(self.enough);
         let rest = until.saturating_sub(self.clock.elapsed());
@@ -205,8 +205,8 @@ impl State {
         answer: Option<Answer>,
     ) {
         match answer {
-            None => self.calm_down(agent.looks(), scope, Calm::Rest),
-            Some(Answer::No) => self.calm_down(agent.looks(), scope, Calm::No),
+            None => self.calm_down(agent.looks().clone(), scope, Calm::Rest),
+            Some(Answer::No) => self.calm_down(agent.looks().clone(), scope, Calm::No),
             Some(Answer::Once) => {
                 for (connection, known) in &mut self.connections {
                     if known.key == *key && askers.contains(connection) {

@@ -101,7 +101,7 @@ impl State {
                 if self
                     .unsaved
                     .get(&id)
-                    .is_some_and(|now| now.since == rule.since && now.allow == rule.allow)
+                    .is_some_and(|now| now.is_as_answered(rule))
                     && let Some(saved) = self.unsaved.remove(&id)
                 {
                     if let Some(last) = saved.last_used {

@@ -139,7 +139,7 @@ pub(crate) struct State {
     removed: HashSet<RuleId>,
     used: HashMap<RuleId, Use>,
     /// By looks and scope: why, and until when.
-    calm: HashMap<(String, Scope), (Calm, Duration)>,
+    calm: HashMap<(Arc<str>, Scope), (Calm, Duration)>,
     /// When the user said no to an agent, since the last yes.
     noes: Vec<Duration>,
     /// Until when the user is asked about nobody.
@@ -147,7 +147,7 @@ pub(crate) struct State {
     /// Until when agents whose action was refused are not asked about another.
     refused: HashMap<Key, Duration>,
     /// By looks: when it was last logged that one was turned away.
-    turned_away: HashMap<String, Duration>,
+    turned_away: HashMap<Arc<str>, Duration>,
     questions: Questions,
     yeses: Vec<Yes>,
     listeners: Listeners,
@@ -281,24 +281,20 @@ impl State {
     /// A no wins over a yes.
     fn remembered(&self, known: &Known, scope: Scope) -> Option<bool> {
         let now = self.clock.unix();
-        let rules = known.rule(scope).map(|id| {
-            [&self.run, &self.unsaved, &self.stored]
-                .into_iter()
-                .filter_map(|rules| rules.get(id))
-                .filter(|rule| rule.holds(now))
-                .map(|rule| rule.allow)
-                .collect::<Vec<_>>()
-        });
+        let all = [&self.run, &self.unsaved, &self.stored];
+        let theirs = known.rule(scope).into_iter();
+        let rules = theirs.flat_map(|id| all.into_iter().filter_map(|rules| rules.get(id)));
+        let answers = rules.filter(|rule| rule.holds(now)).map(|rule| rule.allow);
         let once = known.once.contains(&scope).then_some(true);
-        rules.unwrap_or_default().into_iter().chain(once).min()
+        answers.chain(once).min()
     }
 
     fn calm(&self, known: &Known, scope: Scope) -> Option<Calm> {
-        let (calm, until) = self.calm.get(&(known.agent.looks().to_owned(), scope))?;
+        let (calm, until) = self.calm.get(&(known.agent.looks().clone(), scope))?;
         (self.clock.elapsed() < *until).then_some(*calm)
     }
 
-    fn calm_down(&mut self, looks: &str, scope: Scope, calm: Calm) {
+    fn calm_down(&mut self, looks: Arc<str>, scope: Scope, calm: Calm) {
         let now = self.clock.elapsed();
         if self.calm.len() >= MAX_CALM {
             self.calm.retain(|_, (_, until)| now < *until);
@@ -307,10 +303,8 @@ impl State {
             Calm::No => self.settings.cool_down,
             Calm::Rest => self.settings.rest,
         };
-        self.calm.insert(
-            (looks.to_owned(), scope),
-            (calm, now.saturating_add(length)),
-        );
+        self.calm
+            .insert((looks, scope), (calm, now.saturating_add(length)));
     }
 
     // What the app can show.

@@ -42,7 +42,7 @@ impl State {
     /// for a while. `None`: there is no such connection.
     pub(crate) fn stop(&mut self, connection: u64) -> Option<Cut> {
         let known = self.connections.get(&connection)?;
-        let (key, looks) = (known.key.clone(), known.agent.looks().to_owned());
+        let (key, looks) = (known.key.clone(), known.agent.looks().clone());
         let channel = known.channel;
         let rules: Vec<RuleId> = SCOPES
             .iter()
@@ -58,7 +58,7 @@ impl State {
         // The app's own assistant is not asked about, and looks like others that nobody knows.
         if channel == Channel::External {
             for scope in SCOPES {
-                self.calm_down(&looks, scope, Calm::No);
+                self.calm_down(looks.clone(), scope, Calm::No);
             }
         }
         self.tell(Notice::RulesChanged);
@@ -91,8 +91,16 @@ impl State {
         Cut { these, until }
     }
 
-    pub(crate) fn is_locked_by_mode(&self) -> bool {
-        self.mode == Mode::Lockdown
+    /// Lets agents in again, if anything but the mode itself keeps them out.
+    pub(crate) fn resume(&mut self) -> Cut {
+        match self.can_resume() {
+            true => self.lock_down(false),
+            false => Cut::default(),
+        }
+    }
+
+    pub(crate) fn can_resume(&self) -> bool {
+        self.locked_down && self.mode != Mode::Lockdown
     }
 
     pub(crate) fn mode(&self) -> Mode {

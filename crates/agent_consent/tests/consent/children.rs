@@ -106,6 +106,7 @@ impl Running {
             pid: Some(self.pid),
             started: Some(started(self.pid)),
             executable: fs::read_link(format!("/proc/{}/exe", self.pid)).ok(),
+            named: None,
         }
     }
 

@@ -179,6 +179,7 @@ fn a_child_on_a_full_disk() {
             pid: Some(parent),
             started: Some(started(parent)),
             executable: None,
+            named: None,
         })),
         verb: Verb::Click,
         scope: Scope::Surface,

@@ -23,7 +23,9 @@ pub enum FdPeer {
     Unknown,
     /// This process. The app's own is never taken for an agent's.
     Pid(u32),
-    /// Whoever the app calls so: it vouches for the name, and no `hello` changes it.
+    /// Whoever the app calls so: it vouches for the name, and no `hello` changes it. A policy
+    /// finds it in [`Peer::named`]; with `agent_consent` all of one name are one agent, of which
+    /// nothing is proven.
     Named(String),
 }
 
@@ -55,5 +57,6 @@ fn process(pid: u32, uid: Option<u32>) -> Option<Arc<Peer>> {
         pid: Some(pid),
         started: started(pid),
         executable: executable(pid),
+        named: None,
     }))
 }

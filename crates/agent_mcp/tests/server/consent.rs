@@ -1,6 +1,12 @@
 //! While the user is asked: who waits, who is sent away, and what the policy is told.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use agent_core::{Decision, RevokedUntil, Verb};
 use serde_json::{Value, json};
@@ -377,4 +383,25 @@ fn what_came_of_each_request_is_told_once_in_the_wires_words() {
         told,
         [(Verb::DescribeUi, "app_busy"), (Verb::Click, "allowed")]
     );
+}
+
+#[test]
+fn rule_2_a_leave_that_is_taken_back_while_the_gate_is_asked_is_none() {
+    let desk = Desk::holding(Duration::ZERO);
+    let served = served(&desk);
+    let server = Arc::downgrade(&desk.server());
+    let asked = AtomicUsize::new(0);
+    // The user stops all agents just when the gate has let something in.
+    desk.decide(move |_| {
+        if asked.fetch_add(1, Ordering::SeqCst) > 0 {
+            return Decision::deny("lockdown");
+        }
+        let server = server.upgrade().unwrap();
+        server.revoke(&|_| true, RevokedUntil::Admitted);
+        Decision::Allow
+    });
+    let mut client = served.connect();
+    assert_eq!(reason(&client.ask("hello", json!({}))), "consent_denied");
+    assert!(!served.server.clients()[0].admitted);
+    assert_eq!(served.fake.clients(), 0);
 }

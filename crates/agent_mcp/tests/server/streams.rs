@@ -47,6 +47,7 @@ fn the_app_says_who_it_is() {
     let peer = request.peer.unwrap();
     assert_eq!((peer.pid, &peer.executable), (None, &None));
     assert_eq!(request.claimed_name.as_deref(), Some("assistant"));
+    assert_eq!(peer.named.as_deref(), Some("assistant"));
 
     let parent = std::os::unix::process::parent_id();
     let peer = told(FdPeer::Pid(parent)).peer.unwrap();

@@ -114,6 +114,31 @@ fn the_users_stop_and_what_is_told_of_agents_hold_for_the_assistant_too() {
     });
 }
 
+#[test]
+fn stopping_all_ends_what_the_assistant_waits_for() {
+    let app = app();
+    let rules = folder();
+    let consent = Consent::builder("org.example")
+        .rules_dir(rules.path().join("rules"))
+        .no_log()
+        .build();
+    let surface = Surface::builder("org.example")
+        .gate(consent.gate())
+        .headless(&app)
+        .serve_in_app()
+        .unwrap();
+    let assistant = surface.session("Assistant");
+    let heard = assistant.subscribe(Listen::default()).wait().unwrap();
+    let mut waits = assistant.poll_events(&heard, 100, Duration::from_secs(30));
+    assert!(waits.try_take().is_none());
+    consent.stop_all();
+    // At once, and not when its time is over.
+    assert_eq!(waits.try_take(), Some(Err(Error::Denied)));
+    consent.resume();
+    let again = assistant.poll_events(&heard, 100, Duration::ZERO).wait();
+    assert_eq!(again, Err(Error::NoSubscription));
+}
+
 /// An egui app that asks its own session, in the midst of drawing.
 #[derive(Default)]
 struct Drawn {
