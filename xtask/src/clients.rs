@@ -10,10 +10,11 @@ use std::{
 };
 
 use crate::{
-    Options,
+    Options, debian,
     program::{self, capture, is_installed},
     step::{Ended, Steps},
     workspace::{self, without_display},
+    xvfb::Xvfb,
 };
 
 /// A client's whole conversation, with all that it starts.
@@ -162,10 +163,14 @@ fn typescript_sdk(root: &Path, place: &Path) -> Result<Option<PathBuf>, String> 
     Ok(Some(folder.join("client.mjs")))
 }
 
-/// The client, with a new app to talk to.
+/// The client, with a new app to talk to: in a window where one can be opened.
 fn converse(programs: &Programs, mut client: Command) -> Result<Ended, String> {
     let runtime = Runtime::make()?;
-    let _app = runtime.start(&programs.recipe)?;
+    let xvfb = match debian::can_open_windows() {
+        Ok(()) => Some(Xvfb::start()?),
+        Err(_) => None,
+    };
+    let _app = runtime.start(&programs.recipe, xvfb.as_ref())?;
     client.arg(&programs.bridge).arg("mcp");
     client.env("XDG_RUNTIME_DIR", &runtime.0);
     // Where the script is, which is where Node looks for its packages.
@@ -176,8 +181,13 @@ fn converse(programs: &Programs, mut client: Command) -> Result<Ended, String> {
     let said = capture(&mut client, CONVERSATION)?;
     if said.status.success() {
         return Ok(Ended::Passed(format!(
-            "{} lines",
-            said.stdout.lines().count()
+            "{} lines, the app {}",
+            said.stdout.lines().count(),
+            if xvfb.is_some() {
+                "in a window"
+            } else {
+                "without a window: none can be opened here"
+            }
         )));
     }
     Err(format!(
@@ -201,15 +211,18 @@ impl Runtime {
         Ok(Self(path))
     }
 
-    /// Starts the recipe without a window, and waits until it serves.
-    fn start(&self, recipe: &Path) -> Result<Killed, String> {
+    /// Starts the recipe, there or without a window, and waits until it serves.
+    fn start(&self, recipe: &Path, xvfb: Option<&Xvfb>) -> Result<Killed, String> {
         let mut command = Command::new(recipe);
         command.arg("--serve").env("XDG_RUNTIME_DIR", &self.0);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        without_display(&mut command);
+        match xvfb {
+            Some(xvfb) => xvfb.show(&mut command),
+            None => without_display(&mut command),
+        }
         let started = command.spawn();
         let mut app = Killed(started.map_err(|error| format!("could not start it: {error}"))?);
         let until = Instant::now() + START;
