@@ -89,6 +89,7 @@ pub(super) fn run(options: &RunOptions) -> Result<bool, String> {
         .or_else(|| root.as_ref().map(|root| root.join("cases").join(KNOWN)))
         .map_or_else(|| Ok(Known::default()), |file| Known::load(&file))?;
     let (all, faults) = load(&folders)?;
+    println!("{} cases, {}", all.len(), places(&folders, root.as_deref()));
     let filtered = |case: &&Case| {
         let filter = options.filter.as_deref().unwrap_or_default();
         case.id.contains(filter)
@@ -210,6 +211,17 @@ fn say(case: &Case, backend: &str, verdict: &Verdict, took: u128) {
         }
     }
     print!("{line}");
+}
+
+/// Where the cases are, for a reader to see what was left out.
+fn places(folders: &[PathBuf], root: Option<&Path>) -> String {
+    let above = root.and_then(Path::parent);
+    let short = |folder: &PathBuf| {
+        let inside = above.and_then(|above| folder.strip_prefix(above).ok());
+        inside.unwrap_or(folder).display().to_string()
+    };
+    let named: Vec<String> = folders.iter().map(short).collect();
+    format!("those of {}", named.join(" and "))
 }
 
 fn folders(options: &RunOptions, root: Option<&Path>) -> Result<Vec<PathBuf>, String> {
