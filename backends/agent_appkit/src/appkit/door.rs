@@ -14,10 +14,15 @@ use objc2::{
 };
 use objc2_app_kit::{
     NSApplicationDidUpdateNotification, NSApplicationWillTerminateNotification,
-    NSControlTextDidChangeNotification, NSControlTextDidEndEditingNotification,
-    NSEventTrackingRunLoopMode, NSMenuDidSendActionNotification, NSMenuItem,
-    NSModalPanelRunLoopMode, NSTextDidChangeNotification, NSTextDidEndEditingNotification,
-    NSTextField, NSView,
+    NSComboBoxSelectionDidChangeNotification, NSControlTextDidChangeNotification,
+    NSControlTextDidEndEditingNotification, NSEventTrackingRunLoopMode,
+    NSMenuDidSendActionNotification, NSMenuItem, NSModalPanelRunLoopMode,
+    NSOutlineViewItemDidCollapseNotification, NSOutlineViewItemDidExpandNotification,
+    NSOutlineViewSelectionDidChangeNotification, NSTableViewSelectionDidChangeNotification,
+    NSTextDidChangeNotification, NSTextDidEndEditingNotification, NSTextField, NSView,
+    NSWindowDidBecomeKeyNotification, NSWindowDidDeminiaturizeNotification,
+    NSWindowDidMiniaturizeNotification, NSWindowDidResignKeyNotification,
+    NSWindowWillCloseNotification,
 };
 use objc2_foundation::{
     NSArray, NSDefaultRunLoopMode, NSNotification, NSNotificationCenter, NSNumber, NSRunLoopMode,
@@ -58,6 +63,11 @@ define_class!(
             turn::look_again(self.mtm());
             #[cfg(feature = "inspector")]
             super::inspect::follow(self.mtm());
+        }
+
+        #[unsafe(method(agentHappened:))]
+        fn happened(&self, _: &NSNotification) {
+            turn::happened();
         }
 
         #[unsafe(method(agentTerminates:))]
@@ -150,6 +160,28 @@ fn hear(door: &Door) {
             (sel!(agentTextChanged:), NSTextDidChangeNotification),
             (sel!(agentTextEnded:), NSTextDidEndEditingNotification),
             (sel!(agentMenuUsed:), NSMenuDidSendActionNotification),
+            (
+                sel!(agentHappened:),
+                NSTableViewSelectionDidChangeNotification,
+            ),
+            (
+                sel!(agentHappened:),
+                NSOutlineViewSelectionDidChangeNotification,
+            ),
+            (sel!(agentHappened:), NSOutlineViewItemDidExpandNotification),
+            (
+                sel!(agentHappened:),
+                NSOutlineViewItemDidCollapseNotification,
+            ),
+            (
+                sel!(agentHappened:),
+                NSComboBoxSelectionDidChangeNotification,
+            ),
+            (sel!(agentHappened:), NSWindowDidBecomeKeyNotification),
+            (sel!(agentHappened:), NSWindowDidResignKeyNotification),
+            (sel!(agentHappened:), NSWindowDidMiniaturizeNotification),
+            (sel!(agentHappened:), NSWindowDidDeminiaturizeNotification),
+            (sel!(agentHappened:), NSWindowWillCloseNotification),
         ] {
             centre.addObserver_selector_name_object(door, selector, Some(name), None);
         }

@@ -127,6 +127,7 @@ impl LiveTree for Look {
                 | Widget::Table(_)
                 | Widget::Outline(_)
                 | Widget::View
+                | Widget::Told(..)
                 | Widget::Control => false,
                 Widget::Group(group) => group.title().length() > 0,
                 _ => true,

@@ -16,7 +16,7 @@ use super::{
     live, menus, rows,
     table::{self, Node},
     turn,
-    widget::Widget,
+    widget::{Widget, press},
 };
 
 /// Does it, now. Of a text that is written it answers how that would stand if the field took all
@@ -93,6 +93,13 @@ fn click(widget: &Widget) {
             set_switch(switch, switch.state() != NSControlStateValueOn);
         }
         Widget::Radio(button) => light(button),
+        Widget::Told(view, _) => {
+            if !press(view)
+                && let Some(control) = view.downcast_ref::<NSControl>()
+            {
+                send(control);
+            }
+        }
         _ => {}
     }
 }

@@ -148,6 +148,14 @@ fn is_watched(ui: &Ui) -> bool {
     !ui.waiting.is_empty() || lock(&ui.shared.state).listeners > 0
 }
 
+/// AppKit tells of something that may show, and may not be over yet: it is looked at when the run
+/// loop goes on, if anybody waits for that.
+pub(crate) fn happened() {
+    if with_ui(|ui| is_watched(ui)) == Some(true) {
+        door::wake();
+    }
+}
+
 /// Looks at what changed, if anybody waits for that.
 pub(crate) fn look_again(mtm: MainThreadMarker) {
     let looked = catch("looking at the app", || {

@@ -38,7 +38,9 @@ pub(crate) enum Widget {
     Tabs,
     Table(Retained<NSTableView>),
     Outline(Retained<NSOutlineView>),
-    /// Anything else that is used like a control, of a class that is not known here.
+    /// Of a class that is not known here, but tells assistive technology what it is.
+    Told(Retained<NSView>, Role),
+    /// Anything else that is used like a control.
     Control,
     View,
 }
@@ -72,9 +74,12 @@ impl Widget {
             NSTabView => |_| Self::Tabs,
             NSImageView => |_| Self::Image,
             NSBox => |it| if it.boxType() == NSBoxType::Separator { Self::Separator } else { Self::Group(it) },
-            NSControl => |_| Self::Control,
         }
-        Self::View
+        match told_role(view) {
+            Some(role) => Self::Told(view.retain(), role),
+            None if view.downcast_ref::<NSControl>().is_some() => Self::Control,
+            None => Self::View,
+        }
     }
 
     pub(crate) fn role(&self) -> Role {
@@ -96,6 +101,7 @@ impl Widget {
             Self::Table(table) if table.numberOfColumns() > 1 => Role::Table,
             Self::Table(_) => Role::List,
             Self::Outline(_) => Role::Tree,
+            Self::Told(_, role) => *role,
             Self::Control => Role::Unknown,
             Self::Group(_) | Self::View => Role::Group,
         }
@@ -114,6 +120,7 @@ impl Widget {
             }
             Self::Text(_) => VerbSet::SetText,
             Self::Slider(_) | Self::Stepper(_) => VerbSet::SetValue,
+            Self::Told(view, role) if is_pressed(*role) && can_be_pressed(view) => VerbSet::Click,
             _ => VerbSet::empty(),
         }
     }
@@ -135,6 +142,74 @@ impl Widget {
             _ => None,
         }
     }
+}
+
+/// What a view tells assistive technology that it is, in ARIA's words. `None`: nothing, or only
+/// that it holds other things.
+fn told_role(view: &NSView) -> Option<Role> {
+    if !view.respondsToSelector(sel!(accessibilityRole)) {
+        return None;
+    }
+    // SAFETY: it answers this, with a string or none.
+    let told: Option<Retained<NSString>> = unsafe { msg_send![view, accessibilityRole] };
+    Some(match told?.to_string().as_str() {
+        "AXButton" | "AXMenuButton" => Role::Button,
+        "AXCheckBox" => Role::Checkbox,
+        "AXRadioButton" => Role::Radio,
+        "AXRadioGroup" => Role::RadioGroup,
+        "AXPopUpButton" | "AXComboBox" => Role::Combobox,
+        "AXLink" => Role::Link,
+        "AXTextField" | "AXTextArea" => Role::Textbox,
+        "AXStaticText" => Role::Text,
+        "AXHeading" => Role::Heading,
+        "AXSlider" => Role::Slider,
+        "AXIncrementor" => Role::SpinButton,
+        "AXProgressIndicator" | "AXBusyIndicator" => Role::ProgressBar,
+        "AXImage" => Role::Img,
+        "AXList" => Role::List,
+        "AXTable" => Role::Table,
+        "AXOutline" => Role::Tree,
+        "AXRow" => Role::Row,
+        "AXCell" => Role::Cell,
+        "AXTabGroup" => Role::TabList,
+        "AXToolbar" => Role::Toolbar,
+        "AXScrollBar" => Role::ScrollBar,
+        "AXSplitter" => Role::Separator,
+        _ => return None,
+    })
+}
+
+/// What people press, whatever it does then.
+fn is_pressed(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Button | Role::Checkbox | Role::Radio | Role::Link
+    )
+}
+
+/// Whether assistive technology may press it, or it has an action to send.
+fn can_be_pressed(view: &NSView) -> bool {
+    may_press(view)
+        || view
+            .downcast_ref::<NSControl>()
+            .is_some_and(|it| it.action().is_some())
+}
+
+fn may_press(view: &NSView) -> bool {
+    let press = sel!(accessibilityPerformPress);
+    if !view.respondsToSelector(press) {
+        return false;
+    }
+    // Every view of macOS answers; this tells which of them do anything.
+    let tells = view.respondsToSelector(sel!(isAccessibilitySelectorAllowed:));
+    // SAFETY: it answers this, and takes a selector.
+    !tells || unsafe { msg_send![view, isAccessibilitySelectorAllowed: press] }
+}
+
+/// Presses it as assistive technology does. `false`: it is not to be pressed so.
+pub(crate) fn press(view: &NSView) -> bool {
+    // SAFETY: it answers this, and takes nothing.
+    may_press(view) && unsafe { msg_send![view, accessibilityPerformPress] }
 }
 
 /// A field that shows words and takes none.

@@ -19,8 +19,8 @@ use agent_appkit::{
         NSView, NSWindow, NSWindowStyleMask,
     },
     objc2_foundation::{
-        NSDate, NSDefaultRunLoopMode, NSException, NSPoint, NSRect, NSRunLoop, NSSize, NSString,
-        ns_string,
+        NSDate, NSDefaultRunLoopMode, NSException, NSPoint, NSRect, NSRunLoop, NSRunLoopMode,
+        NSSize, NSString, ns_string,
     },
 };
 use agent_core::{Action, Answer, Backend, Call, Describe, Target};
@@ -217,22 +217,37 @@ impl App {
 
     /// One pass of the run loop.
     pub(crate) fn turn(&self) {
+        // SAFETY: a constant.
+        Self::turn_in(unsafe { NSDefaultRunLoopMode });
+    }
+
+    fn turn_in(mode: &NSRunLoopMode) {
         autoreleasepool(|_| {
             let soon = NSDate::dateWithTimeIntervalSinceNow(0.01);
-            // SAFETY: a constant.
-            NSRunLoop::currentRunLoop().runMode_beforeDate(unsafe { NSDefaultRunLoopMode }, &soon);
+            NSRunLoop::currentRunLoop().runMode_beforeDate(mode, &soon);
         });
     }
 
     /// Lets the run loop go on until there is one.
-    pub(crate) fn until<T>(&self, what: &str, mut is_there: impl FnMut() -> Option<T>) -> T {
+    pub(crate) fn until<T>(&self, what: &str, is_there: impl FnMut() -> Option<T>) -> T {
+        // SAFETY: a constant.
+        self.until_in(unsafe { NSDefaultRunLoopMode }, what, is_there)
+    }
+
+    /// The same, as while a person does what takes the run loop's other modes.
+    pub(crate) fn until_in<T>(
+        &self,
+        mode: &NSRunLoopMode,
+        what: &str,
+        mut is_there: impl FnMut() -> Option<T>,
+    ) -> T {
         let begun = Instant::now();
         loop {
             if let Some(found) = is_there() {
                 return found;
             }
             assert!(begun.elapsed() < agent_test_support::LONG, "never: {what}");
-            self.turn();
+            Self::turn_in(mode);
         }
     }
 

@@ -18,6 +18,8 @@ mod inspecting;
 mod living;
 #[cfg(feature = "gnustep")]
 mod probes;
+#[cfg(any(target_os = "macos", feature = "gnustep"))]
+mod views;
 
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 fn main() {
@@ -33,7 +35,13 @@ fn main() {
     let probes = probes::TESTS;
     #[cfg(not(feature = "gnustep"))]
     let probes = &[];
-    let all = [living::TESTS, probes, inspecting::TESTS, acting::TESTS];
+    let all = [
+        living::TESTS,
+        probes,
+        inspecting::TESTS,
+        views::TESTS,
+        acting::TESTS,
+    ];
     for (name, test) in all.into_iter().flatten() {
         if wanted.is_empty() || wanted.iter().any(|it| name.contains(it)) {
             autoreleasepool(|_| test(&app));
