@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use agent_core::Frame;
+use agent_core::{Frame, States};
 
 use crate::look::{Look, Node};
 
@@ -167,7 +167,10 @@ impl Picture {
         for node in nodes.iter().filter(|node| node.layer == layer) {
             let Some(frame) = node.frame else { continue };
             if node.is_shown() {
-                self.copy(whole, frame);
+                // Scrolled out of sight, something else is drawn where it would be.
+                if !node.states.contains(States::OFFSCREEN) {
+                    self.copy(whole, frame);
+                }
             } else {
                 self.fill(frame, BLACK);
             }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
-use agent_core::{Frame, LiveTree as _, Tag};
+use agent_core::{Frame, LiveTree as _, States, Tag};
 use agent_headless::{Kind, Node, Tree, Widget};
 use agent_inspect::{Hide, Layer, Look, Looker, Picture};
 
@@ -66,6 +66,11 @@ fn rule_11_what_is_excluded_or_secret_is_black() {
         };
         assert_eq!(shown(Hide::Secrets), [true, true, false, false]);
         assert_eq!(shown(Hide::Unexposed), [true, false, false, false]);
+        let mut scrolled = look.clone();
+        scrolled.nodes[1].states |= States::OFFSCREEN;
+        let mut picture = all.clone();
+        picture.black_out(&scrolled, handle, Hide::Unexposed);
+        assert!(!shows(&picture, frames[0]), "something else is there");
         // Nothing is told of what is excluded, but for where it is.
         assert_eq!(look.excluded[0], (handle, frames[3]));
         assert!(look.nodes.iter().all(|node| node.name != "Allow"));

@@ -355,6 +355,11 @@ fn is_black(picture: &Picture, x: f64, y: f64, width: f64, height: f64) -> bool 
 
 fn picture(app: &App) {
     let form = form(app, "picture");
+    // What is exposed lies over it, but for being scrolled out of sight there.
+    let under = app.button(&form.window, "under", false);
+    under.setFrame(rect(150.0, 0.0, 100.0, 9.0));
+    under.clear_agent();
+    table(app, &form.window, Some(|row| row.to_string()));
     let panel = app.window("over-it");
     panel.set_agent(Tag::new().excluded());
     app.turns(Duration::from_millis(50));
@@ -380,6 +385,9 @@ fn picture(app: &App) {
     assert!(black(&all, [30.0, 70.0, 120.0, 24.0]), "what sticks out");
     let exposed = take("picture", Hide::Unexposed);
     assert!(!black(&exposed, save) && black(&exposed, untagged));
+    let under = [150.0, 0.0, 100.0, 8.0];
+    assert!(!black(&all, under) && black(&exposed, under));
+    assert!(!black(&exposed, [160.0, 20.0, 90.0, 70.0]), "the rows");
     assert!(black(&exposed, [10.0, 120.0, 120.0, 24.0]));
     // A part, with a pixel more on each side.
     let part = take("save", Hide::Secrets);
