@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use egui::{Context, Event, FullOutput, Plugin, RawInput, Ui};
+use egui::{Context, Event, FullOutput, Plugin, RawInput, Ui, ViewportId};
 
 #[cfg(feature = "inspector")]
 use crate::{inspect::Whole, layers::Layers};
@@ -55,6 +55,15 @@ impl Plugin for AgentPlugin {
         }
         state.listening =
             clients && (shared.listeners.load(Ordering::Acquire) > 0 || !state.waiting.is_empty());
+        // Those that have yet to draw since somebody is there to see it are windows, too; the app's
+        // own is the first.
+        {
+            let open = lock(&shared.open);
+            let own = open.iter().filter(|id| **id == ViewportId::ROOT);
+            for id in own.chain(open.iter()) {
+                state.viewport(*id);
+            }
+        }
         state.viewport(id).person.begin(ctx, raw);
         if clients || state.work.is_some() {
             state.next_work(&shared.inbox);
