@@ -1225,3 +1225,19 @@ fn agents_go_on_after_a_stop_and_not_against_the_mode() {
     app.consent.resume();
     assert_eq!(app.request(&request), "consent_denied");
 }
+
+#[test]
+fn rule_13_no_file_lets_anybody_in_to_more_than_the_surface() {
+    let folder = agent_test_support::folder();
+    let store = Store::at(folder.path().join("rules"));
+    let agent = Agent::pretend("/opt/agent", "1");
+    for scope in [Scope::Surface, Scope::Full] {
+        let mut rule = crate::rule::tests::rule(agent.id().unwrap());
+        rule.scope = scope;
+        store.save(&rule).unwrap();
+    }
+    let app = App::again(folder, [], |builder| builder);
+    let request = app.connect_as(1, agent);
+    assert_eq!(app.request(&request), "allowed");
+    assert_eq!(app.request(&full(&request)), "consent_pending");
+}

@@ -356,7 +356,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
             .collect();
         // From the last to the first: of several under one id, the first is taken up first.
         gone.sort_by(|(_, a), (_, b)| b.path.cmp(&a.path));
-        let mut free: HashMap<(K, Arc<str>), Vec<(K, Shown<K>)>> = HashMap::new();
+        let mut free: HashMap<(K, Arc<str>), Vec<_>> = HashMap::new();
         for (node, old) in gone {
             self.forget_id(&old.id, node);
             let under = free.entry((old.window, old.id.clone())).or_default();

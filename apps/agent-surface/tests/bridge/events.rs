@@ -121,6 +121,8 @@ pub(crate) fn a_stream_is_listened_to_from_2026_07_28_on() {
     // A second stream of the same, and the end of the first.
     let (second, _) = listen(&mut host, &[uri]);
     host.notify("notifications/cancelled", json!({"requestId": id}));
+    // What was sent before this has been seen to.
+    host.ask("tools/list", json!({}));
     assert!(!other.call("click", json!({"id": "save"})).0);
     let note = updated(&mut host, uri);
     assert_eq!(note["params"]["_meta"][STREAM], second, "{note}");

@@ -29,6 +29,8 @@ impl State {
             .rules
             .into_iter()
             .filter(|rule| rule.app == self.settings.app)
+            // To more than the surface nobody is let in beyond the run, whatever a file says.
+            .filter(|rule| !rule.allow || rule.scope == Scope::Surface)
             .map(|rule| (rule.id(), rule))
             .filter(|(id, _)| !removed.contains(id))
             .collect();

@@ -332,7 +332,11 @@ impl Transport<RoleServer> for Stream {
                 }
             }
             Some(NumberOrString::String(_)) => {}
-            None => (self.out)(note(&item, &self.pending), false),
+            None => {
+                if let Some(note) = note(&item, &self.pending) {
+                    (self.out)(note, false);
+                }
+            }
         }
         std::future::ready(Ok(()))
     }
@@ -347,18 +351,18 @@ impl Transport<RoleServer> for Stream {
     }
 }
 
-/// A notification. One of a stream says which request opened it: by the client's own id.
-fn note(item: &TxJsonRpcMessage<RoleServer>, pending: &Pending) -> Vec<u8> {
+/// A notification. One of a stream says which request opened it: by the client's own id. `None`:
+/// its client has cancelled that, and hears no more of it.
+fn note(item: &TxJsonRpcMessage<RoleServer>, pending: &Pending) -> Option<Vec<u8>> {
     let mut note = serde_json::to_value(item).unwrap_or_default();
     if let Some(meta) = note.get_mut("params").and_then(|it| it.get_mut("_meta")) {
-        let serial = meta.get(STREAM).and_then(Value::as_i64);
-        if let Some(id) = serial.and_then(|serial| pending.id_of(serial)) {
-            name_stream(meta, &id);
+        if let Some(serial) = meta.get(STREAM).and_then(Value::as_i64) {
+            name_stream(meta, &pending.id_of(serial)?);
         }
     }
     let mut line = note.to_string().into_bytes();
     line.push(b'\n');
-    line
+    Some(line)
 }
 
 /// Where a message says which stream it belongs to, in its `_meta`.
