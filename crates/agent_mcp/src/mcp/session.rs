@@ -355,10 +355,11 @@ impl Transport<RoleServer> for Stream {
 /// its client has cancelled that, and hears no more of it.
 fn note(item: &TxJsonRpcMessage<RoleServer>, pending: &Pending) -> Option<Vec<u8>> {
     let mut note = serde_json::to_value(item).unwrap_or_default();
-    if let Some(meta) = note.get_mut("params").and_then(|it| it.get_mut("_meta")) {
-        if let Some(serial) = meta.get(STREAM).and_then(Value::as_i64) {
-            name_stream(meta, &pending.id_of(serial)?);
-        }
+    let meta = note.get_mut("params").and_then(|it| it.get_mut("_meta"));
+    if let Some(meta) = meta
+        && let Some(serial) = meta.get(STREAM).and_then(Value::as_i64)
+    {
+        name_stream(meta, &pending.id_of(serial)?);
     }
     let mut line = note.to_string().into_bytes();
     line.push(b'\n');
