@@ -7,6 +7,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
     sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use agent_core::Tag;
@@ -120,6 +121,8 @@ struct Is {
     number: u64,
     panel: Retained<NSPanel>,
     answer: Cell<Option<Answer>>,
+    /// Since when it has been where it is.
+    still: Cell<Instant>,
 }
 
 define_class!(
@@ -138,16 +141,28 @@ define_class!(
         fn closes(&self, _: &NSNotification) {
             self.tell(None);
         }
+
+        #[unsafe(method(windowDidMove:))]
+        fn moved(&self, _: &NSNotification) {
+            self.ivars().still.set(Instant::now());
+        }
     }
 
     impl Asks {
         #[unsafe(method(agentChoose:))]
         fn choose(&self, button: &NSControl) {
+            if self.ivars().still.get().elapsed() < DEAD {
+                return;
+            }
             self.tell(usize::try_from(button.tag()).ok());
             self.close();
         }
     }
 );
+
+/// So long after it appeared or was moved its buttons do nothing: who presses one by then meant
+/// what was there before.
+const DEAD: Duration = Duration::from_millis(700);
 
 const WIDE: f64 = 380.0;
 const EDGE: f64 = 16.0;
@@ -174,6 +189,7 @@ impl Asks {
             number,
             panel: panel.clone(),
             answer: Cell::new(Some(answer)),
+            still: Cell::new(Instant::now()),
         };
         // SAFETY: `init` of NSObject.
         let asks: Retained<Self> =
@@ -184,6 +200,10 @@ impl Asks {
         panel.setFrameOrigin(place(mtm, &panel));
         OPEN.with_borrow_mut(|open| open.push(asks));
         panel.orderFront(None);
+        // Drawing it for the first time may take long.
+        if let Some(asks) = OPEN.with_borrow(|open| open.last().cloned()) {
+            asks.ivars().still.set(Instant::now());
+        }
     }
 
     /// Puts the question into the panel, from the bottom up; answers how high it is.

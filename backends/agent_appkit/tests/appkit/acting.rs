@@ -233,6 +233,7 @@ fn question(app: &App) {
             .find(|it| it.title().to_string() == "Agents" && it.isVisible())
     };
     let before = app.ids();
+    let asked = Instant::now();
     ask(1);
     let panel = app.until("a panel", shown);
     assert_eq!(app.ids(), before);
@@ -244,9 +245,19 @@ fn question(app: &App) {
         let button = view.downcast::<NSButton>().ok()?;
         (button.title().to_string() == "Once").then_some(button)
     });
+    let once = once.expect("a choice has a button");
     // SAFETY: any sender will do.
-    unsafe { once.expect("a choice has a button").performClick(None) };
-    assert_eq!(answer.try_recv(), Ok((1, Some(1))));
+    let press = || unsafe { once.performClick(None) };
+    press();
+    if asked.elapsed() < Duration::from_millis(700) {
+        assert!(answer.try_recv().is_err(), "it has only just appeared");
+    }
+    let pressed = app.until("an answer", || {
+        press();
+        answer.try_recv().ok()
+    });
+    assert_eq!(pressed, (1, Some(1)));
+    assert!(asked.elapsed() >= Duration::from_millis(700));
     assert!(shown().is_none());
     ask(2);
     app.until("a panel", shown).performClose(None);
