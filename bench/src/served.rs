@@ -150,6 +150,24 @@ impl Served {
         Ok(read.duration_since(changed))
     }
 
+    /// Has the client listen, and wait in so many requests for what never happens.
+    ///
+    /// # Errors
+    /// If it is not let listen, or the connection broke.
+    pub fn wait(&mut self, waits: usize) -> io::Result<()> {
+        let line = request("subscribe", json!({"push": true}));
+        let (reply, _) = self.client()?.ask(&line)?;
+        if !parse(&reply)?["result"]["subscription"].is_string() {
+            return Err(unexpected(&reply));
+        }
+        for _ in 0..waits {
+            let wait = json!({"id": "button-7", "until": "gone", "timeout_ms": 30_000});
+            let line = request("wait_for", wait);
+            self.client()?.writer.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
     fn client(&mut self) -> io::Result<&mut Client> {
         let client = match self.client.take() {
             Some(client) => client,

@@ -59,6 +59,8 @@ pub struct Toolkit {
     ping_pong: fn(usize) -> io::Result<Served>,
     /// Of a UI thread that nobody asks anything.
     idle: Required,
+    /// Of one for whose changes agents wait, while nothing changes.
+    waiting: Required,
     /// Of a click beside the ping-pong.
     click: Required,
     /// Of what it costs among many beside what it costs among few.
@@ -71,6 +73,7 @@ pub const HEADLESS: Toolkit = Toolkit {
     serve: headless_app::serve,
     ping_pong: headless_app::ping_pong,
     idle: Required::Never,
+    waiting: Required::Never,
     click: Required::AtMost(2.0),
     growth: Required::AtMost(1.2),
 };
@@ -82,6 +85,7 @@ pub const EGUI: Toolkit = Toolkit {
     serve: crate::egui_app::serve,
     ping_pong: crate::egui_app::ping_pong,
     idle: Required::Never,
+    waiting: Required::Never,
     // Its own passes grow with what is in the window, and a click has more than one of them.
     click: Required::Nothing,
     growth: Required::Nothing,
@@ -93,9 +97,14 @@ pub const APPKIT: Toolkit = Toolkit {
     serve: appkit_app::serve,
     ping_pong: appkit_app::ping_pong,
     idle: Required::Never,
+    // It looks twenty times a second for what AppKit does not tell of.
+    waiting: Required::Nothing,
     click: Required::Nothing,
     growth: Required::AtMost(1.2),
 };
+
+/// How many requests of one client wait at a time.
+const WAITS: usize = 30;
 
 impl Toolkit {
     /// Measures all of it.
@@ -109,11 +118,11 @@ impl Toolkit {
     }
 
     /// Whether the UI thread is left alone while nobody asks.
-    fn idle(&self, extent: &Extent) -> io::Result<[Row; 2]> {
+    fn idle(&self, extent: &Extent) -> io::Result<[Row; 3]> {
         let mut app = (self.serve)(extent.few())?;
         // What the start brings with it comes first.
         let settle = extent.idle / 3;
-        let row = |who: &str, turns: Option<u64>| Row {
+        let row = |who: &str, turns: Option<u64>, required| Row {
             what: format!(
                 "{}: UI thread woken in {:.0} s, {who}",
                 self.name,
@@ -123,14 +132,18 @@ impl Toolkit {
             beside: "–".to_owned(),
             its_cost: "–".to_owned(),
             ratio: turns.map(|turns| turns as f64),
-            required: self.idle,
+            required,
         };
         std::thread::sleep(settle);
-        let nobody = row("nobody connected", app.turns_in(extent.idle));
+        let nobody = row("nobody connected", app.turns_in(extent.idle), self.idle);
         app.ask(Ask::Describe)?;
         std::thread::sleep(settle);
-        let idle = row("one client idle", app.turns_in(extent.idle));
-        Ok([nobody, idle])
+        let idle = row("one client idle", app.turns_in(extent.idle), self.idle);
+        app.wait(WAITS)?;
+        std::thread::sleep(settle);
+        let waiting = format!("one client listens and waits {WAITS} times");
+        let waiting = row(&waiting, app.turns_in(extent.idle), self.waiting);
+        Ok([nobody, idle, waiting])
     }
 
     /// What requests cost over the socket.
