@@ -16,7 +16,7 @@ use agent_core::{
     Request, Scope, Target, Verb,
 };
 use agent_egui::{AgentResponse as _, AgentUi as _, AgentWidget as _, Tag};
-use agent_test_support::{folder, job};
+use agent_test_support::{eventually, folder, job};
 use egui::{
     Context, Event, Key, KeyboardShortcut, Modifiers, PointerButton, Pos2, Rect, TextEdit, Ui,
     accesskit::Role, pos2, vec2,
@@ -574,13 +574,10 @@ fn what_the_user_should_know_is_shown_until_it_was_read() {
     window.gate.met(&request);
     window.consent.set_mode(Mode::AllowAll);
     assert_eq!(window.stands(1), Decision::Allow);
-    for _ in 0..200 {
-        if window.harness.query_by_label("Understood").is_some() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    eventually("it is shown", || {
         window.steps(1);
-    }
+        window.harness.query_by_label("Understood").is_some()
+    });
     let alert = window.harness.get_by_role(Role::Alert);
     let name = alert.accesskit_node().label().unwrap();
     assert!(name.contains("not being logged"), "{name}");

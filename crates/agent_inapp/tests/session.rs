@@ -69,8 +69,15 @@ fn host(app: &Headless, gate: AuthGate) -> Arc<Host> {
 fn served() -> (Headless, Arc<Host>, Session) {
     let app = app();
     let host = host(&app, AuthGate::default());
-    let session = host.session("Assistant");
+    let session = patient(&host, "Assistant");
     (app, host, session)
+}
+
+/// A session that a busy machine can't make late.
+fn patient(host: &Arc<Host>, name: &str) -> Session {
+    let session = host.session(name);
+    session.set_deadline(agent_inapp::LONGEST_WAIT);
+    session
 }
 
 #[track_caller]
@@ -136,7 +143,7 @@ fn rule_12_a_session_has_every_verb_of_the_table() {
     let app = app();
     let told = Arc::new(Told::default());
     let host = host(&app, AuthGate::of(told.clone()));
-    let session = host.session("Assistant");
+    let session = patient(&host, "Assistant");
     let wait = Duration::from_secs(5);
     for verb in Verb::ALL {
         told.checked.lock().unwrap().clear();
@@ -346,7 +353,7 @@ fn names_and_values_are_cut_as_on_the_wire() {
         );
     });
     let host = host(&app, AuthGate::default());
-    let session = host.session("Assistant");
+    let session = patient(&host, "Assistant");
     let described = session.describe(Describe {
         root: Some("field".into()),
         include: Include {
@@ -467,7 +474,7 @@ fn rule_9_nobody_waits_without_a_deadline_and_what_is_late_is_withdrawn() {
     go_on.send(()).unwrap();
     let text = app.run(|tree| tree.props(tree.find("save").unwrap()).unwrap().text.clone());
     assert_eq!(text, "Save");
-    session.set_deadline(Duration::from_secs(10));
+    session.set_deadline(agent_inapp::LONGEST_WAIT);
     assert_eq!(got(session.click("save")).events.len(), 2);
 }
 
@@ -544,7 +551,7 @@ fn a_policy_that_refuses_is_obeyed_and_lockdown_stops_what_waits() {
     let app = app();
     let told = Arc::new(Told::default());
     let host = host(&app, AuthGate::of(told.clone()));
-    let session = host.session("Assistant");
+    let session = patient(&host, "Assistant");
     let heard = got(session.subscribe(Listen::default()));
     // Queued before, its turn after: the gate is asked again.
     let (go_on, blocked) = mpsc::channel::<()>();
@@ -570,7 +577,7 @@ fn each_request_is_told_of_once_whatever_comes_of_it() {
     let app = app();
     let told = Arc::new(Told::default());
     let host = host(&app, AuthGate::of(told.clone()));
-    let session = host.session("Assistant");
+    let session = patient(&host, "Assistant");
     let done = |what: &[(Verb, &'static str)]| {
         eventually("it is told", || {
             told.done.lock().unwrap().len() >= what.len()
@@ -598,7 +605,7 @@ fn each_request_is_told_of_once_whatever_comes_of_it() {
         (Verb::Focus, "app_busy"),
         (Verb::WaitFor, "consent_denied"),
     ]);
-    let other = host.session("Other");
+    let other = patient(&host, "Other");
     let never = other.wait_for("x", Until::Exists, Duration::from_millis(30));
     assert!(!got(never).met);
     done(&[(Verb::WaitFor, "allowed")]);
@@ -609,7 +616,7 @@ fn what_is_revoked_is_refused_for_good_and_hears_nothing() {
     let app = app();
     let told = Arc::new(Told::default());
     let host = host(&app, AuthGate::of(told.clone()));
-    let (one, other) = (host.session("One"), host.session("Other"));
+    let (one, other) = (patient(&host, "One"), patient(&host, "Other"));
     let heard = got(one.subscribe(Listen::default()));
     let others = got(other.subscribe(Listen::default()));
     let waits = one.poll_events(&heard, 10, Duration::from_secs(20));
@@ -636,13 +643,13 @@ fn what_is_revoked_is_refused_for_good_and_hears_nothing() {
     let polled = got(other.poll_events(&others, 10, Duration::ZERO));
     assert!(!polled.events.is_empty());
     // Another session can be made.
-    got(host.session("Again").click("save"));
+    got(patient(&host, "Again").click("save"));
 }
 
 #[test]
 fn a_subscription_ends_when_it_is_dropped_and_belongs_to_its_session() {
     let (_app, host, session) = served();
-    let other = host.session("Other");
+    let other = patient(&host, "Other");
     let heard = got(session.subscribe(Listen::default()));
     let polled = other.poll_events(&heard, 1, Duration::ZERO).wait();
     assert_eq!(polled.unwrap_err(), Error::NoSubscription);
@@ -744,7 +751,7 @@ fn a_server_and_sessions_share_a_backend_and_number_events_alike() {
     }));
     server.set_clients(2);
     server.set_listeners(1);
-    let session = host.session("Assistant");
+    let session = patient(&host, "Assistant");
     assert_eq!(counts(), (2, 1));
     let ours = got(session.subscribe(Listen::default()));
     assert_eq!(counts(), (3, 2));
@@ -779,7 +786,7 @@ fn a_surface_that_is_no_longer_served_says_so() {
     assert_eq!(waits.wait().unwrap_err(), Error::Closed);
     assert_eq!(session.click("save").wait().unwrap_err(), Error::Closed);
     assert_eq!(
-        host.session("Late").hello().wait().unwrap_err(),
+        patient(&host, "Late").hello().wait().unwrap_err(),
         Error::Closed
     );
     drop(host);

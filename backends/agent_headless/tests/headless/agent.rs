@@ -4,9 +4,9 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
-        mpsc::Receiver,
+        mpsc::{Receiver, Sender, channel},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use agent_core::{
@@ -14,7 +14,7 @@ use agent_core::{
     Target, TextRead, Ticket, Why,
 };
 use agent_headless::{Headless, HeadlessHandle, Tree};
-use agent_test_support::{allow, job};
+use agent_test_support::{LONG, allow, job};
 
 pub(crate) const ALL: Include = Include {
     value: true,
@@ -31,6 +31,15 @@ pub(crate) fn app(build: impl FnOnce(&mut Tree) + Send + 'static) -> (Headless, 
     (app, agent)
 }
 
+/// Keeps the UI thread busy until something is sent.
+pub(crate) fn block(app: &Headless) -> Sender<()> {
+    let (go_on, blocked) = channel();
+    app.post(move |_| {
+        let _ = blocked.recv_timeout(LONG);
+    });
+    go_on
+}
+
 pub(crate) struct Agent {
     pub(crate) handle: HeadlessHandle,
     pub(crate) connection: u64,
@@ -44,9 +53,7 @@ pub(crate) struct Pending {
 
 impl Pending {
     pub(crate) fn wait(self) -> Answer {
-        self.answer
-            .recv_timeout(Duration::from_secs(20))
-            .expect("an answer")
+        self.answer.recv_timeout(LONG).expect("an answer")
     }
 }
 
@@ -75,7 +82,7 @@ impl Agent {
     }
 
     pub(crate) fn later(&self, call: Call) -> Pending {
-        self.later_by(call, Instant::now() + Duration::from_secs(20))
+        self.later_by(call, Instant::now() + LONG)
     }
 
     pub(crate) fn call(&self, call: Call) -> Answer {

@@ -13,10 +13,10 @@ use agent_core::{
     Refusal, Tag, Target, Verb, Why,
 };
 use agent_headless::{Headless, Kind, Rows, Tree, Widget};
-use agent_test_support::User;
+use agent_test_support::{LONG, User, eventually};
 
 use crate::agent::{
-    Agent, Counter, act, acted, app, events, fault, find, read, refused, why, write,
+    Agent, Counter, Pending, act, acted, app, block, events, fault, find, read, refused, why, write,
 };
 
 fn window(children: impl IntoIterator<Item = Widget>) -> Widget {
@@ -405,11 +405,10 @@ fn rule_7_a_reply_comes_after_its_frame() {
         window: Some("details".into()),
         ..Describe::default()
     });
-    app.post(|tree| {
-        std::thread::sleep(Duration::from_millis(100));
-        tree.close(find(tree, "details"));
-    });
+    let go_on = block(&app);
+    app.post(|tree| tree.close(find(tree, "details")));
     let pending = agent.later(gone);
+    go_on.send(()).expect("it waits");
     assert_eq!(fault(pending.wait()), Fault::WindowGone);
     assert!(!agent.handle.has_window("details"));
     app.run(|tree| tree.set_tag(find(tree, "main"), Some(Tag::id("home"))));
@@ -586,15 +585,15 @@ fn rule_9_what_is_withdrawn_or_late_never_happens() {
             .tag("next")
             .on_click(count.count())]));
     });
-    app.block(300);
+    let go_on = block(&app);
     let withdrawn = agent.later(act("next", Action::Click));
-    let late = agent.later_by(
-        act("next", Action::Click),
-        Instant::now() + Duration::from_millis(50),
-    );
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let late = agent.later_by(act("next", Action::Click), deadline);
     let kept = agent.later(act("next", Action::Click));
     assert!(withdrawn.ticket.withdraw());
     agent.handle.purge();
+    eventually("it is late", || Instant::now() > deadline);
+    go_on.send(()).expect("it waits");
     let entered = kept.ticket.clone();
     acted(kept.wait());
     assert_eq!(counter.get(), 1);
@@ -605,38 +604,49 @@ fn rule_9_what_is_withdrawn_or_late_never_happens() {
 
 #[test]
 fn rule_9_a_flood_slows_the_flooder_and_not_the_person() {
-    let (app, flooder) = app(|tree| {
-        tree.open_window(window([
-            Widget::button("Slow")
-                .tag("slow")
-                .on_click(|_, _| std::thread::sleep(Duration::from_millis(3))),
-            Widget::button("Ok").tag("ok"),
-        ]));
+    const FLOOD: u64 = 200;
+    let slow = Counter::default();
+    let count = slow.clone();
+    let (app, flooder) = app(move |tree| {
+        let mut count = count.count();
+        tree.open_window(window([Widget::button("Slow").tag("slow").on_click(
+            move |tree, node| {
+                count(tree, node);
+                std::thread::sleep(Duration::from_millis(3));
+            },
+        )]));
+    });
+    // How much of the flood was over when the other agent had its turn, and the person then.
+    let (tell, told) = std::sync::mpsc::channel();
+    let (handle, so_far) = (app.handle(), slow.clone());
+    app.run(move |tree| {
+        let ok = Widget::button("Ok").tag("ok").on_click(move |_, _| {
+            let (tell, so_far) = (tell.clone(), so_far.clone());
+            tell.send(so_far.get()).expect("it is told");
+            handle.post(move |_| tell.send(so_far.get()).expect("it is told"));
+        });
+        let main = find(tree, "main");
+        tree.add(main, ok);
     });
     let other = Agent::new(&app);
-    app.block(50);
-    let done = Arc::new(Mutex::new(Vec::new()));
-    let flood: Vec<_> = (0..200)
+    let go_on = block(&app);
+    let flood: Vec<_> = (0..FLOOD)
         .map(|_| flooder.later(act("slow", Action::Click)))
         .collect();
     let quick = other.later(act("ok", Action::Click));
-    let (noted, began) = (done.clone(), Instant::now());
+    go_on.send(()).expect("it waits");
     acted(quick.wait());
-    // A person's turn comes between those of the flood.
-    app.run(move |_| noted.lock().expect("no poison").push(began.elapsed()));
-    assert!(
-        flood.last().expect("a flood").answer.try_recv().is_err(),
-        "the flood is not over"
-    );
-    assert_eq!(done.lock().expect("no poison").len(), 1);
+    for who in ["the other agent", "the person"] {
+        let over = told.recv_timeout(LONG).expect("it is told");
+        assert!(over < FLOOD / 2, "{who} waited for {over} of the flood");
+    }
     drop(app);
-    let closed = flood.into_iter().map(|job| job.wait());
-    assert!(
-        closed
-            .filter(|answer| matches!(answer, Answer::Fault(Fault::Closed)))
-            .count()
-            > 100
-    );
+    let performed = flood
+        .into_iter()
+        .map(Pending::wait)
+        .filter(|answer| !matches!(answer, Answer::Fault(Fault::Closed)))
+        .count();
+    assert_eq!(performed as u64, slow.get());
 }
 
 #[test]
@@ -664,14 +674,14 @@ fn rule_9_a_busy_app_keeps_nobody_from_asking() {
     let (app, agent) = app(|tree| {
         tree.open_window(window([]));
     });
-    app.block(300);
-    let began = Instant::now();
+    // None of this waits for the UI thread.
+    let go_on = block(&app);
     let pending = agent.later(Call::Describe(Describe::default()));
     assert!(agent.handle.has_window("main"));
     agent.handle.set_clients(2);
     agent.handle.emit("main", EventVerb::Changed);
     agent.handle.purge();
-    assert!(began.elapsed() < Duration::from_millis(200));
+    go_on.send(()).expect("it waits");
     assert!(matches!(pending.wait(), Answer::Described(_)));
 }
 

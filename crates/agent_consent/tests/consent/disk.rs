@@ -102,8 +102,8 @@ fn writers_are_killed(count: usize) {
                 assert!(ended.success());
                 running.swap_remove(which);
             }
-            // So that they come to an end, they are killed less and less.
-            None if killed < count / 2 || dice.once_in(20) => {
+            // So that they come to an end, they are killed less and less, and at last not at all.
+            None if killed < count / 2 || killed < 4 * count && dice.once_in(20) => {
                 child.kill().unwrap();
                 child.wait().unwrap();
                 killed += 1;

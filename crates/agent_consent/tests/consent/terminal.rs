@@ -1,19 +1,34 @@
 //! The prompt of a terminal, over streams.
 
 use std::{
-    io::{BufReader, Read as _, Write as _},
+    io::{BufReader, Read, Write as _},
     os::unix::net::UnixStream,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use agent_consent::{Consent, Terminal};
 use agent_core::{AuthGate, Channel, Decision, Request, Scope, Verb};
 use agent_test_support::eventually;
 
+/// An input that counts how often it is waited for.
+struct Counted(UnixStream, Arc<AtomicUsize>);
+
+impl Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.read(into)
+    }
+}
+
 /// A user at a keyboard.
 struct Desk {
     keyboard: UnixStream,
     screen: Arc<Mutex<String>>,
+    /// How often the prompt has begun to read what is typed.
+    reads: Arc<AtomicUsize>,
     gate: AuthGate,
     _consent: Consent,
 }
@@ -21,12 +36,14 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let (keyboard, input) = UnixStream::pair().unwrap();
-        let (output, mut reads) = UnixStream::pair().unwrap();
+        let reads = Arc::new(AtomicUsize::new(0));
+        let input = Counted(input, reads.clone());
+        let (output, mut shown) = UnixStream::pair().unwrap();
         let screen = Arc::new(Mutex::new(String::new()));
         let shows = screen.clone();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = reads.read(&mut bytes) {
+            while let Ok(read @ 1..) = shown.read(&mut bytes) {
                 shows
                     .lock()
                     .unwrap()
@@ -42,6 +59,7 @@ impl Desk {
         Self {
             keyboard,
             screen,
+            reads,
             gate: consent.gate(),
             _consent: consent,
         }
@@ -76,7 +94,9 @@ fn a_number_answers_what_is_on_the_screen() {
     desk.types("2");
     desk.gate.met(&request(1));
     assert_eq!(desk.gate.check(&request(1)), Decision::Ask);
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    eventually("it waits for the next line", || {
+        desk.reads.load(Ordering::SeqCst) == 2
+    });
     desk.gate.ask(&request(1));
     desk.sees("May a program that can't be identified see and use this app?");
     desk.types("7");

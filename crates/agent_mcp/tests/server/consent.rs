@@ -103,11 +103,11 @@ fn who_waits_is_served_in_order_when_the_answer_comes() {
 
 #[test]
 fn who_has_waited_long_enough_is_told_to_come_back() {
-    let desk = Desk::holding(Duration::from_millis(150));
+    let desk = Desk::holding(Duration::from_secs(4));
     let served = served_with(|config| {
         config.gate = desk.gate();
         // To wait is not to be idle.
-        config.limits.idle_before_gate = Duration::from_millis(100);
+        config.limits.idle_before_gate = Duration::from_secs(3);
     });
     let mut client = served.connect();
     clicks(&mut client, 2);
@@ -260,15 +260,13 @@ fn rule_2_of_a_hundred_in_flight_none_begins_after_a_revocation() {
     let desk = Desk::holding(HOLD);
     let served = served(&desk);
     desk.decide(|_| Decision::Allow);
-    served.fake.on_click(Clicks::Block(Duration::from_secs(2)));
+    served.fake.on_click(Clicks::Block);
     let mut clients: Vec<Client> = (0..5).map(|_| served.connect()).collect();
     let mut kept = clients.split_off(4).remove(0);
     kept.assert_served("demo");
     let kept_is = desk.told().met[0];
     clicks(&mut kept, 1);
-    eventually("entered", || {
-        served.fake.submitted() == 1 && served.fake.queued() == 0
-    });
+    served.fake.wait_until_entered();
     served.fake.on_click(Clicks::Work);
     for client in &mut clients {
         clicks(client, 25);
@@ -284,6 +282,7 @@ fn rule_2_of_a_hundred_in_flight_none_begins_after_a_revocation() {
         }
     }
     // Who was not meant is served on.
+    served.fake.go_on();
     assert_eq!(outcome(&kept.reply()), "allowed");
     let reply = kept.reply();
     assert_eq!((&reply["id"], outcome(&reply)), (&json!(last), "allowed"));
@@ -370,13 +369,12 @@ fn what_came_of_each_request_is_told_once_in_the_wires_words() {
     check(&mut client, "click", save(), "internal");
     served.fake.on_click(Clicks::Drop);
     check(&mut client, "click", save(), "internal");
-    served
-        .fake
-        .on_click(Clicks::Block(Duration::from_millis(400)));
+    served.fake.on_click(Clicks::Block);
     let entered = client.send("click", save());
     let late = json!({"timeout_ms": 50});
     let late = client.send("describe_ui", late);
     assert_eq!(client.reply()["id"], late);
+    served.fake.go_on();
     assert_eq!(client.reply()["id"], entered);
     let told = desk.told().done.split_off(expected.len());
     assert_eq!(

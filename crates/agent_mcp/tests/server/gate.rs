@@ -1,9 +1,6 @@
 //! Rule 2, and taking a leave back.
 
-use std::{
-    sync::{Arc, Mutex, atomic::Ordering},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, atomic::Ordering};
 
 use agent_core::{AuthGate, Decision, Request, Scope, Verb};
 use serde_json::json;
@@ -100,14 +97,13 @@ fn rule_2_the_gate_is_asked_again_on_entry() {
             }
         });
     });
-    served
-        .fake
-        .on_click(Clicks::Block(Duration::from_millis(300)));
+    served.fake.on_click(Clicks::Block);
     let mut client = served.connect();
     client.send("click", json!({"id": "save"}));
     client.send("click", json!({"id": "save"}));
     eventually("both queued", || served.fake.submitted() == 2);
     allowed.store(false, Ordering::SeqCst);
+    served.fake.go_on();
     client.reply();
     assert_eq!(reason(&client.reply()), "consent_denied");
     assert!(served.fake.clicked() <= 1);
@@ -136,14 +132,10 @@ fn the_backend_knows_how_many_were_let_in() {
 #[test]
 fn rule_2_who_is_revoked_begins_nothing_more() {
     let served = served();
-    served
-        .fake
-        .on_click(Clicks::Block(Duration::from_millis(500)));
+    served.fake.on_click(Clicks::Block);
     let mut client = served.connect();
     let entered = client.send("click", json!({"id": "save"}));
-    eventually("entered", || {
-        served.fake.submitted() == 1 && served.fake.queued() == 0
-    });
+    served.fake.wait_until_entered();
     let queued = client.send("click", json!({"id": "save"}));
     eventually("queued", || served.fake.queued() == 1);
     served.server.revoke();
@@ -154,6 +146,7 @@ fn rule_2_who_is_revoked_begins_nothing_more() {
         ("consent_denied", &json!(queued))
     );
     // What had entered completes, and says so.
+    served.fake.go_on();
     let done = client.reply();
     assert_eq!(
         (&done["id"], &done["result"]["outcome"]),

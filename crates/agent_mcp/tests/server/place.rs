@@ -87,6 +87,13 @@ fn as_a_child() {
     }
 }
 
+/// Leaves a socket that was bound and is never listened at again.
+fn leave_stale(path: &Path) {
+    drop(UnixListener::bind(path).unwrap());
+    // A process that another test is starting has it open for a moment.
+    eventually("nobody listens", || UnixStream::connect(path).is_err());
+}
+
 fn mode(path: &Path) -> u32 {
     path.symlink_metadata().unwrap().permissions().mode() & 0o7777
 }
@@ -195,8 +202,7 @@ fn twenty_at_once_over_stale_files_lose_nobody_and_leave_nothing() {
     let mut first = child("serve first", &runtime.0);
     says(&mut first, "address");
     for number in 0..30 {
-        // Bound, and never listened at again.
-        drop(UnixListener::bind(folder.join(format!("stale-{number}.sock"))).unwrap());
+        leave_stale(&folder.join(format!("stale-{number}.sock")));
         std::fs::write(folder.join(format!("stale-{number}.json")), "{}").unwrap();
     }
     let mut children: Vec<Child> = (0..20)
@@ -284,7 +290,7 @@ fn without_the_folders_lock_nothing_of_others_is_touched() {
     let folder = Folder::new();
     let fake = Fake::start();
     let stale = folder.0.join("stale");
-    drop(UnixListener::bind(&stale).unwrap());
+    leave_stale(&stale);
     let held = std::fs::File::open(&folder.0).unwrap();
     held.lock().unwrap();
     let serve = |path: &Path| serve_uds(config(&fake, allow()), path);
@@ -316,7 +322,7 @@ fn a_path_of_the_callers_choosing_is_bound_with_the_same_care() {
     assert_eq!(folder.names(), [""; 0]);
 
     // A stale one is taken over.
-    drop(UnixListener::bind(&path).unwrap());
+    leave_stale(&path);
     let second = serve(&path).unwrap();
     Client::connect(&path).assert_served("demo");
     // Not ours any more: it stays.

@@ -7,7 +7,7 @@ use std::{
         Arc, Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use agent_core::{
@@ -15,7 +15,7 @@ use agent_core::{
     Inbox, Job, Refusal, Role, States, TextRead, VerbSet, Why,
 };
 use agent_mcp::{Config, Limits, Server, serve_uds};
-use agent_test_support::{Client, allow};
+use agent_test_support::{Client, allow, eventually};
 
 /// What the backend does with a click.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +23,8 @@ pub(crate) enum Clicks {
     /// Performs it.
     #[default]
     Work,
-    /// Blocks the UI thread for so long, then performs it.
-    Block(Duration),
+    /// Blocks the UI thread until it may [go on](Fake::go_on), then performs it.
+    Block,
     /// Takes it, and never answers.
     Hang,
     /// Drops it unanswered.
@@ -41,6 +41,8 @@ pub(crate) struct Fake {
     inbox: Mutex<(Inbox, bool)>,
     wake: Condvar,
     clicks: Mutex<Clicks>,
+    blocked: Mutex<bool>,
+    unblocked: Condvar,
     /// What the field holds.
     pub(crate) text: Mutex<String>,
     /// What the button is called.
@@ -64,7 +66,23 @@ impl Fake {
     }
 
     pub(crate) fn on_click(&self, clicks: Clicks) {
+        if matches!(clicks, Clicks::Block) {
+            *self.blocked.lock().unwrap() = true;
+        }
         *self.clicks.lock().unwrap() = clicks;
+    }
+
+    /// Ends what [`Clicks::Block`] began.
+    pub(crate) fn go_on(&self) {
+        *self.blocked.lock().unwrap() = false;
+        self.unblocked.notify_all();
+    }
+
+    /// Waits until the first request is being performed.
+    pub(crate) fn wait_until_entered(&self) {
+        eventually("it has entered", || {
+            self.submitted() == 1 && self.queued() == 0
+        });
     }
 
     /// How many requests it took and didn't answer.
@@ -147,7 +165,10 @@ impl Fake {
                 let clicks = self.clicks.lock().unwrap().clone();
                 match clicks {
                     Clicks::Work => {}
-                    Clicks::Block(time) => std::thread::sleep(time),
+                    Clicks::Block => {
+                        let blocked = self.blocked.lock().unwrap();
+                        drop(self.unblocked.wait_while(blocked, |it| *it).unwrap());
+                    }
                     Clicks::Hang => return self.hung.lock().unwrap().push(job),
                     Clicks::Drop => return,
                     Clicks::Refuse => {
@@ -193,6 +214,7 @@ impl Fake {
     }
 
     fn end(&self) {
+        self.go_on();
         self.inbox.lock().unwrap().1 = true;
         self.wake.notify_all();
     }

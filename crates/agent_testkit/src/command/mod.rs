@@ -26,8 +26,8 @@ agent_cases run [OPTION]... [FOLDER]...
   --seed N         repeats a shaken run
   --report FILE    writes the table as Markdown too
   --known FILE     the list of known failures: cases/known-failures.json if not given
-  --step-ms N      how long a step may take: 10000
-  --case-ms N      how long a case may take: 60000
+  --step-ms N      how long a step may take: 30000
+  --case-ms N      how long a case may take: 120000
   --explain FILE   prints a case as a conversation, and runs nothing
 
 agent_cases --backend NAME FILE

@@ -101,7 +101,7 @@ pub(super) fn read(words: &[String]) -> Result<Given, String> {
         return Ok(Given::Explain(file));
     }
     let ms = |given: Option<u64>, otherwise| Duration::from_millis(given.unwrap_or(otherwise));
-    let step = ms(given.step, 10_000);
+    let step = ms(given.step, 30_000);
     match command {
         "explain" => match given.rest.as_slice() {
             [file] => Ok(Given::Explain(file.clone())),
@@ -129,7 +129,7 @@ pub(super) fn read(words: &[String]) -> Result<Given, String> {
             report: given.report,
             known: given.known,
             step,
-            case: ms(given.case, 60_000),
+            case: ms(given.case, 120_000),
             folders: given.rest,
         })),
         _ => match (given.backends.as_slice(), given.rest.as_slice()) {

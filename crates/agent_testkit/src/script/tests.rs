@@ -45,7 +45,7 @@ fn played(
         &place.path().join("rules"),
         Consent::Allow,
     );
-    let patience = Duration::from_millis(400);
+    let patience = Duration::from_millis(1500);
     let (control, asked) = Control::new(|| (), || (), door, Counters::default(), patience);
     std::thread::spawn(move || {
         for asked in asked {

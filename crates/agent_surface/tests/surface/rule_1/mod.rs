@@ -592,10 +592,15 @@ impl Conversation<'_> {
         self.reply()
     }
 
+    /// Has all events sent that there are: they come before the reply.
+    fn hear_all(&mut self) -> Result<Value, String> {
+        self.catch_up();
+        self.ask("describe_ui", &json!({}))
+    }
+
     /// That both were sent the same events, now that all are there.
     fn compare_pushed(&mut self) -> Result<(), String> {
-        self.catch_up();
-        self.ask("describe_ui", &json!({}))?;
+        self.hear_all()?;
         match &self.pushed {
             [one, other] if one == other => Ok(()),
             [one, other] => Err(format!("{}pushed\n{one:#?}\nand\n{other:#?}", self.said)),
@@ -645,9 +650,12 @@ fn converse(
             heard.learn(&met["result"]);
         }
         let (method, params) = request(&mut dice, plan, &known, focus);
-        if method == "poll_events" {
+        match method {
             // It looks at nothing itself.
-            conversation.catch_up();
+            "poll_events" => conversation.catch_up(),
+            // What was not sent yet is dropped, and how much that is depends on time.
+            "unsubscribe" => drop(conversation.hear_all()?),
+            _ => {}
         }
         let reply = conversation.ask(method, &params)?;
         known.learn(method, &params, &reply["result"]);
