@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+/// Names the file in which `.ci/run` looks for what was skipped.
+const SKIPPED: &str = "XTASK_SKIPPED";
+
 /// How a step that did not fail ended.
 pub(crate) enum Ended {
     /// Passed; with a word on what was done, or none.
@@ -41,6 +44,24 @@ impl Steps {
         });
     }
 
+    /// Tells whoever runs this what was skipped, in the file that it asked for, if it did: the
+    /// status alone would pass for all done.
+    fn leave_word(&self) -> Result<(), String> {
+        let Some(file) = std::env::var_os(SKIPPED) else {
+            return Ok(());
+        };
+        let lines: String = self
+            .rows
+            .iter()
+            .filter_map(|row| match &row.ended {
+                Ok(Ended::Skipped(why)) => Some(format!("{}: {why}\n", row.name)),
+                _ => None,
+            })
+            .collect();
+        std::fs::write(&file, lines)
+            .map_err(|error| format!("could not write {}: {error}", file.display()))
+    }
+
     /// Prints the table. An error if a step failed.
     pub(crate) fn finish(self) -> Result<(), String> {
         let width = self
@@ -71,6 +92,7 @@ impl Steps {
                 "{skipped} of {} steps skipped, as said above",
                 self.rows.len()
             );
+            self.leave_word()?;
         }
         if failed > 0 {
             return Err(format!(

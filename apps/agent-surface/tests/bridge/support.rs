@@ -390,8 +390,10 @@ impl Host {
     /// A tool that is given no `timeout_ms` gets the longest that there is, as a busy machine is
     /// no busy app.
     pub(crate) fn send_call(&mut self, tool: &str, mut arguments: Value) -> u64 {
-        // Tools that are not about a window take none.
-        if Verb::named(tool).is_some_and(|it| it.of_window && it.timeout == Timeout::UI_THREAD)
+        // These wait for no window, and as tools take none.
+        let windowless = ["hello", "poll_events", "unsubscribe"].contains(&tool);
+        if !windowless
+            && Verb::named(tool).is_some_and(|it| it.timeout == Timeout::UI_THREAD)
             && let Some(arguments) = arguments.as_object_mut()
         {
             let longest = LONGEST_WAIT.as_millis() as u64;

@@ -94,6 +94,7 @@ fn nothing_happens_late(blocked: Duration) {
         a.assert_served("demo");
         asked += 2;
     }
+    eventually("the last is late", || served.fake.queued() == 0);
     served.fake.go_on();
     let done = a.ask("describe_ui", json!({"timeout_ms": 20000}));
     assert_eq!(done["result"]["revision"], 3, "{done}");
