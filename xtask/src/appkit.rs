@@ -217,6 +217,15 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// A version's numbers, which compare as numbers: 0.10 is newer than 0.9.
+fn version(text: &str) -> Vec<u64> {
+    let release = text.split(['-', '+']).next().unwrap_or_default();
+    release
+        .split('.')
+        .map(|number| number.parse().unwrap_or_default())
+        .collect()
+}
+
 /// Where cargo keeps a crate that is in our lock file, in the newest version that is there.
 fn published(root: &Path, name: &str) -> Result<PathBuf, String> {
     let mut metadata = workspace::cargo(root);
@@ -225,20 +234,18 @@ fn published(root: &Path, name: &str) -> Result<PathBuf, String> {
     let all: serde_json::Value = serde_json::from_str(&said.stdout)
         .map_err(|error| format!("cargo metadata: {error}; it had said:\n{}", said.stderr))?;
     let packages = all.get("packages").and_then(serde_json::Value::as_array);
-    let mut found: Vec<(&str, &str)> = packages
+    let found = packages
         .into_iter()
         .flatten()
         .filter(|package| package.get("name").and_then(serde_json::Value::as_str) == Some(name))
         .filter_map(|package| {
             Some((
-                package.get("version")?.as_str()?,
+                version(package.get("version")?.as_str()?),
                 package.get("manifest_path")?.as_str()?,
             ))
-        })
-        .collect();
-    found.sort_unstable();
+        });
     let (_, manifest) = found
-        .last()
+        .max()
         .ok_or_else(|| format!("{name} is not in Cargo.lock"))?;
     let folder = Path::new(manifest).parent();
     Ok(folder.unwrap_or(Path::new("")).to_owned())
@@ -284,4 +291,15 @@ fn add_checks(steps: &mut Steps, root: &Path) {
             "mismatched types, as it should be".to_owned(),
         ))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(version("0.10.0") > version("0.9.12"));
+        assert!(version("1.0.0-beta.1") > version("0.9.0"));
+    }
 }

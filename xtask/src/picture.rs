@@ -1,19 +1,20 @@
 //! `picture`: windows for the documents: the egui recipe's, with what an agent sees outlined, and
 //! one in which the user is asked, and the developer's view of the first and of the AppKit recipe.
 
+mod agent;
 mod inspector;
 
 use std::{
-    io::{BufRead, BufReader, Write},
-    os::unix::net::UnixStream,
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
     time::Duration,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use self::agent::Agent;
 use crate::{
     Options, debian, program,
     recipes::{self, RuntimeFolder},
@@ -34,9 +35,6 @@ const DRAWING: Duration = Duration::from_secs(60);
 /// what fades has faded.
 const DRAWN: Duration = Duration::from_secs(4);
 
-/// What an agent sees: exposed nodes, each with its id and its frame in window points.
-const ASK: &str = r#"{"jsonrpc":"2.0","id":1,"method":"describe_ui","params":{"include":["frame"],"timeout_ms":20000}}"#;
-
 pub(crate) fn run(_: &Options) -> Result<(), String> {
     debian::can_open_windows()?;
     for tool in ["import", "convert"] {
@@ -55,7 +53,7 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
 fn what_an_agent_sees(root: &Path) -> Result<(), String> {
     let window = Window::open(root, "recipes/egui_agent", &["--serve"], None)?;
     let (window, address) = window.after("Serving at ")?;
-    let frames = frames(Path::new(&address))?;
+    let frames = frames(&address)?;
     let picture = root.join(SEEN);
     window.take("420x360", &picture)?;
     let mut convert = Command::new("convert");
@@ -179,17 +177,12 @@ impl Drop for App {
     }
 }
 
-fn frames(address: &Path) -> Result<Vec<(String, [f64; 4])>, String> {
-    let ask = || -> std::io::Result<Value> {
-        let mut stream = UnixStream::connect(address)?;
-        writeln!(stream, "{ASK}")?;
-        let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
-    };
-    let reply = ask().map_err(|error| format!("the recipe did not answer: {error}"))?;
-    let nodes = reply["result"]["nodes"].as_array();
-    let nodes = nodes.ok_or_else(|| format!("no description: {reply}"))?;
+/// What an agent sees: exposed nodes, each with its id and its frame in window points.
+fn frames(address: &str) -> Result<Vec<(String, [f64; 4])>, String> {
+    let all = json!({"include": ["frame"], "timeout_ms": 20_000});
+    let described = Agent::connect(address)?.ask("describe_ui", all)?;
+    let nodes = described["nodes"].as_array();
+    let nodes = nodes.ok_or_else(|| format!("no description: {described}"))?;
     let framed = nodes.iter().filter_map(|node| {
         let frame: Vec<f64> = node["frame"]
             .as_array()?

@@ -27,8 +27,8 @@ pub(crate) fn count(root: &Path, write: bool) -> Result<Ended, String> {
     }
     let folder = root.join(PEER);
     let target = workspace::target(root).join("peers");
-    // Not `--locked`, here and below: what our own crates depend on may have changed, and its lock
-    // file follows them. The peer's version is pinned in its manifest.
+    // Not `--locked`: what our own crates depend on may have changed, and its lock file follows
+    // them here. The peer's version is pinned in its manifest.
     if let Err(why) = program::run(workspace::cargo(&folder).arg("fetch")) {
         return Ok(Ended::Skipped(format!(
             "the peer can't be had: cargo fetch {why}, as said above; it needs the network once"

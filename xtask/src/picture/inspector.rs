@@ -2,15 +2,13 @@
 //! there, and what it looks at, is done through its own surface.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    os::unix::net::UnixStream,
     path::Path,
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Window;
+use super::{Agent, Window};
 use crate::appkit;
 
 /// Where it is kept, of the egui recipe.
@@ -48,7 +46,7 @@ fn of(root: &Path, app: Window, picture: &str) -> Result<(), String> {
     let (shown, at) = shown.after("Serving at ")?;
     let mut window = Agent::connect(&at)?;
 
-    let row = window.wait_for(NODE)?;
+    let row = wait_for(&mut window, NODE)?;
     // So that there is something to hear of.
     let mut agent = Agent::connect(&address)?;
     agent.ask("hello", json!({"name": "an agent"}))?;
@@ -69,51 +67,24 @@ fn of(root: &Path, app: Window, picture: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A connection: a line out, a line back.
-struct Agent(BufReader<UnixStream>);
-
-impl Agent {
-    fn connect(address: &str) -> Result<Self, String> {
-        let stream = UnixStream::connect(address);
-        let stream = stream.map_err(|error| format!("{address}: {error}"))?;
-        Ok(Self(BufReader::new(stream)))
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value, String> {
-        let mut ask = || -> std::io::Result<Value> {
-            let line =
-                json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-            writeln!(self.0.get_mut(), "{line}")?;
-            let mut reply = String::new();
-            self.0.read_line(&mut reply)?;
-            Ok(serde_json::from_str(&reply)?)
-        };
-        let mut reply = ask().map_err(|error| format!("{method}: {error}"))?;
-        match reply["error"].is_null() {
-            true => Ok(reply["result"].take()),
-            false => Err(format!("{method}: {reply}")),
+/// The row of the inspector's tree that shows this.
+fn wait_for(window: &mut Agent, name: &str) -> Result<String, String> {
+    let begun = Instant::now();
+    loop {
+        let ui = json!({"timeout_ms": 20_000});
+        let described = window.ask("describe_ui", ui)?;
+        let nodes = described["nodes"].as_array().into_iter().flatten();
+        let mut rows = nodes.filter_map(|node| {
+            let id = node["id"].as_str()?;
+            let shows = node["name"].as_str()?.contains(name);
+            (id.starts_with("tree/") && shows).then(|| id.to_owned())
+        });
+        if let Some(row) = rows.next() {
+            return Ok(row);
         }
-    }
-
-    /// The row of the inspector's tree that shows this.
-    fn wait_for(&mut self, name: &str) -> Result<String, String> {
-        let begun = Instant::now();
-        loop {
-            let ui = json!({"timeout_ms": 20_000});
-            let described = self.ask("describe_ui", ui)?;
-            let nodes = described["nodes"].as_array().into_iter().flatten();
-            let mut rows = nodes.filter_map(|node| {
-                let id = node["id"].as_str()?;
-                let shows = node["name"].as_str()?.contains(name);
-                (id.starts_with("tree/") && shows).then(|| id.to_owned())
-            });
-            if let Some(row) = rows.next() {
-                return Ok(row);
-            }
-            if begun.elapsed() > PATIENCE {
-                return Err(format!("the inspector shows no {name:?}"));
-            }
-            std::thread::sleep(Duration::from_millis(200));
+        if begun.elapsed() > PATIENCE {
+            return Err(format!("the inspector shows no {name:?}"));
         }
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
