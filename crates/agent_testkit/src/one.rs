@@ -15,8 +15,8 @@ use crate::{
     script,
 };
 
-/// How long an app may take to end once it is asked to.
-const QUIT: Duration = Duration::from_secs(30);
+/// How long an app may take to end once it is asked to, at least; else as long as a step.
+const QUIT: Duration = Duration::from_secs(3);
 
 /// What became of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,6 +153,7 @@ pub fn run(
     let (ended, when_ended) = mpsc::channel();
     let (case_of_script, finish_of_script) = (case.clone(), finish.clone());
     let patience = options.step;
+    let quit = patience.max(QUIT);
     let (joins, joined) = mpsc::channel();
     let session = Session::new(
         case,
@@ -162,7 +163,7 @@ pub fn run(
             let script = std::thread::spawn(move || {
                 let played = script::play(&case_of_script, &address, &control, &options);
                 control.quit();
-                let end = when_ended.recv_timeout(QUIT);
+                let end = when_ended.recv_timeout(quit);
                 if end == Ok(End::Crashed) {
                     // The process ends by that, and says so itself.
                     return;
@@ -174,7 +175,7 @@ pub fn run(
                     },
                     (Ok(()), Err(_)) => Outcome::Failed {
                         step: "the end".into(),
-                        report: format!("the app did not end within {QUIT:?}\n"),
+                        report: format!("the app did not end within {quit:?}\n"),
                     },
                     (Ok(()), Ok(_)) => Outcome::Passed,
                 };
