@@ -132,6 +132,8 @@ pub(crate) struct Rotating {
     path: PathBuf,
     open: Option<File>,
     max_bytes: u64,
+    /// A write failed, perhaps in the middle of a line.
+    torn: bool,
 }
 
 impl Rotating {
@@ -140,6 +142,7 @@ impl Rotating {
             path,
             open: None,
             max_bytes: MAX_BYTES,
+            torn: false,
         }
     }
 
@@ -151,8 +154,14 @@ impl Rotating {
         if file.metadata()?.len() + bytes.len() as u64 > self.max_bytes {
             file = self.rotate(file, bytes.len() as u64)?;
         }
-        // In one call: lines of several programs don't mix.
-        file.write_all(bytes)?;
+        // In one call: lines of several programs don't mix. What is left of a line that failed
+        // ends before the next one begins.
+        let line = match std::mem::replace(&mut self.torn, true) {
+            true => &[b"\n", bytes].concat(),
+            false => bytes,
+        };
+        file.write_all(line)?;
+        self.torn = false;
         self.open = Some(file);
         Ok(())
     }
@@ -333,6 +342,19 @@ mod tests {
         assert_eq!(lost + kept, lines);
         assert!(kept <= QUEUE as u64 + 1, "{kept}");
         assert!(failures.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_line_after_one_that_failed_begins_anew() {
+        let folder = agent_test_support::folder();
+        let path = folder.path().join("log.jsonl");
+        // What a full disk leaves of a line.
+        std::fs::write(&path, "{\"at\"").unwrap();
+        let mut log = Rotating::at(path.clone());
+        log.torn = true;
+        log.append(b"{}\n").unwrap();
+        log.append(b"{}\n").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"at\"\n{}\n{}\n");
     }
 
     #[test]

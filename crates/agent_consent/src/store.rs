@@ -377,6 +377,15 @@ fn names(folder: impl AsFd) -> rustix::io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// What is to be thought of a file that can't be opened. One that its own user is kept from is as
+/// good as broken, and would be in the way of a rule of its name.
+fn unopened(error: Errno) -> Odd {
+    match error {
+        Errno::ACCESS | Errno::PERM => Odd::Broken("it can't be read".to_owned()),
+        error => Odd::Unread(error.to_string()),
+    }
+}
+
 fn read(folder: &OwnedFd, name: &str) -> Result<Found, Odd> {
     let broken = |why: &str| Odd::Broken(why.to_owned());
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -385,7 +394,7 @@ fn read(folder: &OwnedFd, name: &str) -> Result<Found, Odd> {
         Err(Errno::NOENT) => return Err(Odd::Absent),
         Err(Errno::LOOP) => return Err(broken("it is a link")),
         Err(Errno::NXIO) => return Err(broken("it is not a file")),
-        Err(error) => return Err(Odd::Unread(error.to_string())),
+        Err(error) => return Err(unopened(error)),
     };
     let found = rustix::fs::fstat(&file).map_err(|error| Odd::Unread(error.to_string()))?;
     check(&found).map_err(broken)?;
@@ -768,6 +777,20 @@ mod tests {
             .unwrap();
         assert!(store.load().problems.is_empty());
         assert!(!old.exists() && fresh.exists());
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_broken_and_a_failing_disk_is_not() {
+        // A test as root is kept from no file.
+        for (error, is_broken) in [
+            (Errno::ACCESS, true),
+            (Errno::PERM, true),
+            (Errno::IO, false),
+            (Errno::MFILE, false),
+        ] {
+            let found = unopened(error);
+            assert_eq!(matches!(found, Odd::Broken(_)), is_broken, "{error}");
+        }
     }
 
     #[test]

@@ -208,6 +208,9 @@ fn chain(pid: u32) -> Vec<Link> {
     chain
 }
 
+/// The number of the process that all that lost their parent fall to.
+const FIRST_PROCESS: u32 = 1;
+
 /// Finds who asks, the lowest in the chain that acts on its own account, and looks at the files
 /// of everybody up to there. `None`: it can't be told.
 fn look(chain: &mut [Link], prints: &Fingerprints) -> Option<usize> {
@@ -224,6 +227,9 @@ fn look(chain: &mut [Link], prints: &Fingerprints) -> Option<usize> {
             link.script = script_of(link.pid, &path, prints);
         }
         match part {
+            // What is left by its parent falls to the first process, which may be any program
+            // in a container: that did not start it.
+            Part::Own if at > 0 && link.pid == FIRST_PROCESS => {}
             Part::Own => return Some(at),
             Part::Interpreter if link.script.is_some() => return Some(at),
             Part::Interpreter | Part::Shell | Part::Launcher => {}
