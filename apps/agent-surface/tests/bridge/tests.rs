@@ -21,6 +21,7 @@ macro_rules! tests {
 
 tests! {
     one_app_needs_no_name
+    each_revision_with_a_handshake_is_spoken
     several_apps_come_and_go
     twins_are_told_apart_by_their_process
     rule_2_the_host_is_named_to_the_app_and_refusals_are_readable
@@ -37,6 +38,22 @@ tests! {
     an_impostor_is_left_out
     a_person_lists_and_describes
     bad_lines_are_answered_and_the_end_of_input_ends_it
+}
+
+fn each_revision_with_a_handshake_is_spoken() {
+    let place = Place::new();
+    let app = place.app("org.a", "form");
+    let revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+    for revision in revisions {
+        let mut host = Host::start(place.command().arg("mcp"));
+        let hello = json!({"protocolVersion": revision, "capabilities": {},
+            "clientInfo": {"name": "tester", "version": "1"}});
+        let reply = host.ask("initialize", hello);
+        assert_eq!(reply["result"]["protocolVersion"], revision, "{reply}");
+        host.notify("notifications/initialized", json!({}));
+        assert!(!host.call("click", json!({"id": "save"})).0, "{revision}");
+    }
+    assert_eq!(app.quit(), 4);
 }
 
 fn one_app_needs_no_name() {
