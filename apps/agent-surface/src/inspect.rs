@@ -1,26 +1,15 @@
 //! `agent-surface inspect`: the developer's view of an app, which is a program of its own: it
 //! brings a toolkit with it, and this command none.
 
-use std::{
-    env,
-    ffi::OsStr,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    os::unix::process::CommandExt as _,
-    path::PathBuf,
-    process::Command,
-    time::Duration,
-};
+use std::{env, ffi::OsStr, os::unix::process::CommandExt as _, path::PathBuf, process::Command};
 
 use agent_mcp::Running;
 use serde_json::{Value, json};
 
-use crate::{apps::Apps, mcp::MAX_REPLY};
+use crate::{apps::Apps, once};
 
 /// What the program is called.
 const PROGRAM: &str = "agent-inspector";
-
-/// What an app has to say here takes no turn of its user interface.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// On success it does not come back: this process has become the window's, so that what is done
 /// to the one is done to the other.
@@ -63,21 +52,10 @@ pub(crate) fn run(app: Option<&str>, open: bool) -> Result<(), String> {
 /// Whether an app knows the inspector's methods. The gate, and so its user, isn't asked: the form
 /// of a request is looked at before, and this one has none.
 fn is_armed(app: &Running) -> Result<bool, String> {
-    let mut stream = app
-        .connect()
-        .map_err(|why| format!("could not connect: {why}"))?;
-    let io = |why: std::io::Error| format!("could not ask: {why}");
-    stream.set_read_timeout(Some(PATIENCE)).map_err(io)?;
-    stream.set_write_timeout(Some(PATIENCE)).map_err(io)?;
     let ask = json!({"jsonrpc": "2.0", "id": 0, "method": "inspector.node", "params": {}});
-    stream
-        .write_all(format!("{ask}\n").as_bytes())
-        .map_err(io)?;
-    let mut reply = Vec::new();
-    let mut lines = BufReader::new(stream).take(MAX_REPLY as u64);
-    lines.read_until(b'\n', &mut reply).map_err(io)?;
-    let reply: Value =
-        serde_json::from_slice(&reply).map_err(|_| "it answered with no reply".to_owned())?;
+    let reply = once::ask(app, &[ask])?.next().transpose()?;
+    let reply: Value = serde_json::from_slice(&reply.unwrap_or_default())
+        .map_err(|_| "it answered with no reply".to_owned())?;
     Ok(reply["error"]["data"]["reason"] != "method_not_found")
 }
 

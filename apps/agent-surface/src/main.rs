@@ -7,6 +7,7 @@ mod consent;
 mod describe;
 mod inspect;
 mod mcp;
+mod once;
 mod options;
 
 use std::process::ExitCode;

@@ -13,11 +13,9 @@ use agent_surface::{
     Surface,
     headless::{Headless, Widget},
 };
-use agent_test_support::{Client, TempDir, allow, eventually_within, folder};
+use agent_test_support::{Client, TempDir, allow, eventually, folder};
 use agent_wire::inspector::Heard;
 use serde_json::json;
-
-const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 
 struct App {
     app: Headless,
@@ -55,7 +53,7 @@ impl App {
 
     fn watch(&self) -> Watch {
         let watch = Watch::start(Which::At(self.at.clone()), || ()).unwrap();
-        eventually_within(LONG, "the tree", || !watch.seen().tree.is_empty());
+        eventually("the tree", || !watch.seen().tree.is_empty());
         watch
     }
 
@@ -80,9 +78,7 @@ fn whoever_connects_to_the_same_run_again_hears_nothing_twice() {
     let watch = app.watch();
     let heard = |target: &str| {
         let what = format!("{target} in the log");
-        eventually_within(LONG, &what, || {
-            targets(&watch).iter().any(|it| it == target)
-        });
+        eventually(&what, || targets(&watch).iter().any(|it| it == target));
     };
     app.click("first");
     heard("first");
@@ -103,7 +99,7 @@ fn a_change_right_after_a_lint_is_linted_too() {
         let window = tree.find("window").unwrap();
         tree.add(window, Widget::button("Save too").tag("save"));
     });
-    eventually_within(LONG, "the two of one id", || {
+    eventually("the two of one id", || {
         let seen = watch.seen();
         seen.findings.iter().any(|it| it.lint == "duplicate_id")
     });
@@ -113,12 +109,12 @@ fn a_change_right_after_a_lint_is_linted_too() {
 fn the_picture_is_taken_again_when_the_app_has_changed() {
     let app = App::start();
     let watch = app.watch();
-    eventually_within(LONG, "a picture", || watch.seen().pictures > 0);
+    eventually("a picture", || watch.seen().pictures > 0);
     let before = watch.seen().pictures;
     app.app.run(|tree| {
         let window = tree.find("window").unwrap();
         tree.add(window, Widget::button("Another"));
     });
-    eventually_within(LONG, "the next", || watch.seen().pictures > before);
+    eventually("the next", || watch.seen().pictures > before);
     assert!(matches!(watch.seen().picture, Some(Ok(_))));
 }

@@ -125,7 +125,7 @@ impl Headless {
             resume_unwind(Box::new("Headless::run was called on the UI thread"));
         }
         let (done, when_done) = mpsc::channel();
-        self.handle.leave(Box::new(move |tree: &mut Tree| {
+        self.handle.leave_errand(Box::new(move |tree: &mut Tree| {
             let result = catch_unwind(AssertUnwindSafe(|| f(tree)));
             // After the frame, so that whoever waits finds the windows as they are now.
             Box::new(move || drop(done.send(result)))
@@ -179,7 +179,7 @@ impl HeadlessHandle {
     /// Does something on the UI thread when it comes to it, before what agents ask from now on.
     /// Any thread, the UI thread too; a panic of `f` ends `f` alone.
     pub fn post(&self, f: impl FnOnce(&mut Tree) + Send + 'static) {
-        self.leave(Box::new(move |tree: &mut Tree| {
+        self.leave_errand(Box::new(move |tree: &mut Tree| {
             drop(catch_unwind(AssertUnwindSafe(|| f(tree))));
             Box::new(|| ())
         }));
@@ -188,16 +188,7 @@ impl HeadlessHandle {
     /// A request of an inspector's.
     #[cfg(feature = "inspector")]
     pub(crate) fn inspect(&self, job: agent_inspect::Job) {
-        let mut state = lock(&self.0.state);
-        if state.stopped {
-            // Answered by being dropped, which must not happen under the lock.
-            drop(state);
-            drop(job);
-            return;
-        }
-        state.inspections.push_back(job);
-        drop(state);
-        self.0.wake.notify_one();
+        self.leave(job, |state, job| state.inspections.push_back(job));
     }
 
     #[cfg(feature = "inspector")]
@@ -207,11 +198,20 @@ impl HeadlessHandle {
         self.post(|_| ());
     }
 
-    fn leave(&self, errand: Errand) {
+    fn leave_errand(&self, errand: Errand) {
+        self.leave(errand, |state, errand| state.errands.push_back(errand));
+    }
+
+    /// Leaves something for the UI thread. What comes after the end is answered by being dropped,
+    /// which must not happen under the lock.
+    fn leave<J>(&self, job: J, put: impl FnOnce(&mut State, J)) {
         let mut state = lock(&self.0.state);
-        if !state.stopped {
-            state.errands.push_back(errand);
+        if state.stopped {
+            drop(state);
+            drop(job);
+            return;
         }
+        put(&mut state, job);
         drop(state);
         self.0.wake.notify_one();
     }
@@ -219,16 +219,7 @@ impl HeadlessHandle {
 
 impl Backend for HeadlessHandle {
     fn submit(&self, job: Job) {
-        let mut state = lock(&self.0.state);
-        if state.stopped {
-            // Answered by being dropped, which must not happen under the lock.
-            drop(state);
-            drop(job);
-            return;
-        }
-        state.inbox.push(job);
-        drop(state);
-        self.0.wake.notify_one();
+        self.leave(job, |state, job| state.inbox.push(job));
     }
 
     fn purge(&self) {
@@ -300,12 +291,9 @@ impl Ui {
     fn run(&mut self) {
         while let Some((errands, mut next)) = self.wait() {
             for errand in errands {
-                let after = errand(&mut self.tree);
-                if !self.waiting.is_empty() || lock(&self.shared.state).listeners > 0 {
-                    self.settle(None);
-                }
-                self.end_frame();
-                after();
+                let is_watched =
+                    |ui: &Self| !ui.waiting.is_empty() || lock(&ui.shared.state).listeners > 0;
+                self.frame_of(errand, |ui| is_watched(ui).then(|| ui.settle(None)));
             }
             #[cfg(feature = "inspector")]
             self.inspect();
@@ -439,14 +427,19 @@ impl Ui {
     /// came of the action. What is left meanwhile waits for its turn.
     fn frame_after(&mut self, cause: Option<&Cause>) -> Vec<Event> {
         let errands = std::mem::take(&mut lock(&self.shared.state).errands);
-        let mut events = Vec::new();
-        for errand in errands {
-            let after = errand(&mut self.tree);
-            events.extend(self.settle(cause));
-            self.end_frame();
-            after();
-        }
-        events
+        let looked = errands
+            .into_iter()
+            .map(|errand| self.frame_of(errand, |ui| ui.settle(cause)));
+        looked.flatten().collect()
+    }
+
+    /// An errand and its frame, at whose end it is looked at what came of it.
+    fn frame_of<R>(&mut self, errand: Errand, look: impl FnOnce(&mut Self) -> R) -> R {
+        let after = errand(&mut self.tree);
+        let looked = look(self);
+        self.end_frame();
+        after();
+        looked
     }
 
     /// Looks at what changed: by an agent's action, or by whatever else.

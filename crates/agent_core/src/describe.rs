@@ -245,45 +245,41 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
                 *ids.entry(past.id.clone()).or_default() |= past.placed;
             }
         }
-        let mut changed: Vec<(Arc<[usize]>, K, bool)> = Vec::new();
+        let mut changed: Vec<(Arc<[usize]>, bool, Item<K>)> = Vec::new();
         let mut removed = Vec::new();
         for (id, placed) in ids {
             let before = changed.len();
             for (node, shown) in self.shown_as(&id) {
-                if scope.holds(shown.window, &shown.id, &shown.around) {
-                    changed.push((shown.path.clone(), node, placed));
+                if scope.holds(shown.window, &shown.id, &shown.around)
+                    && let Some(standing) = standings.of(node)
+                {
+                    let item = Item {
+                        node,
+                        id: shown.id.clone(),
+                        standing,
+                        duplicate: shown.states.contains(States::DUPLICATE),
+                        parent: None,
+                        level: 0,
+                    };
+                    changed.push((shown.path.clone(), placed, item));
                 }
             }
             if changed.len() == before {
                 removed.push(id);
             }
         }
-        changed.sort();
+        changed.sort_by(|(a, _, x), (b, _, y)| (a, x.node).cmp(&(b, y.node)));
         let most = describe.limit.unwrap_or(MAX_NODES).min(MAX_NODES);
         let complete = changed.len() <= most;
         changed.truncate(most);
-        let placed = changed.iter().filter(|(.., placed)| *placed);
-        let mut places = self.places(placed.map(|(_, node, _)| *node).collect(), scope);
+        let placed = changed.iter().filter(|(_, placed, _)| *placed);
+        let mut places = self.places(placed.map(|(.., item)| item.node).collect(), scope);
         let mut nodes = Vec::with_capacity(changed.len());
-        for (_, node, _) in changed {
-            let Some(standing) = standings.of(node) else {
-                continue;
-            };
-            let Some((id, duplicate)) = self.id_of(node) else {
-                continue;
-            };
-            let item = Item {
-                node,
-                id,
-                standing,
-                duplicate,
-                parent: None,
-                level: 0,
-            };
-            let name = name(standings, node, &item.standing);
+        for (.., item) in changed {
+            let name = name(standings, item.node, &item.standing);
             let mut described = self.node(standings, &item, name, describe);
             described.parent_id = item.standing.within.as_ref().map(|(_, id)| id.clone());
-            described.place = places.remove(&node);
+            described.place = places.remove(&item.node);
             nodes.push(described);
         }
         Some(Description {

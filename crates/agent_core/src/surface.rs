@@ -41,7 +41,7 @@ pub(crate) struct Shown<K> {
     name: String,
     value: Option<String>,
     version: Option<u64>,
-    states: States,
+    pub(crate) states: States,
     actions: VerbSet,
     size: Option<u64>,
     is_window: bool,
@@ -233,12 +233,6 @@ impl<K: Copy + Eq + std::hash::Hash + Ord + std::fmt::Debug> Surface<K> {
         nodes
             .filter_map(|node| Some((*node, self.shown.get(node)?)))
             .filter(|(_, shown)| !shown.states.contains(States::HIDDEN))
-    }
-
-    /// The id of a node that is exposed, and whether another one claims it too.
-    pub(crate) fn id_of(&self, node: K) -> Option<(Arc<str>, bool)> {
-        let shown = self.shown.get(&node)?;
-        Some((shown.id.clone(), shown.states.contains(States::DUPLICATE)))
     }
 
     /// What is shown, in pre-order.

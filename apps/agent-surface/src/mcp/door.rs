@@ -140,15 +140,21 @@ impl Bridge {
         }
     }
 
+    /// The app that a request of the bare dialect is for, and what it is called.
+    fn meant(&self, app: Option<&str>) -> Result<(Running, String), Failure> {
+        let no = |why: String| Failure::new(Reason::InvalidParams, why);
+        let apps = self.apps_with(app).map_err(no)?;
+        let running = apps.choose(app).map_err(no)?;
+        Ok((running.clone(), apps.name(running)))
+    }
+
     /// Sends a request of the bare dialect: to which app, where its reply comes, what to drop when
     /// it is no longer waited for, and how long it is.
     fn begin(&self, ask: Ask) -> Result<Begun, Failure> {
-        let no = |why: String| Failure::new(Reason::InvalidParams, why);
-        let apps = self.apps_with(ask.app.as_deref()).map_err(no)?;
-        let running = apps.choose(ask.app.as_deref()).map_err(no)?;
+        let (running, name) = self.meant(ask.app.as_deref())?;
         let gone = |why: String| Failure::new(Reason::Internal, why);
         let link = self
-            .link(running)
+            .link(&running)
             .map_err(|why| gone(Trouble::No(why.to_string()).words()))?;
         let waits = ask.params.get("wait_ms").and_then(Value::as_u64);
         let (reply, replied) = oneshot::channel();
@@ -163,7 +169,7 @@ impl Bridge {
         link.ask(question)
             .map_err(|_| gone(Trouble::Lost(Lost::Unsent).words()))?;
         let patience = waits.map_or(limits::UI_DEADLINE, Duration::from_millis) + GRACE;
-        Ok((apps.name(running), replied, cancel, patience))
+        Ok((name, replied, cancel, patience))
     }
 
     /// The connection to this app, opened if there is none.
@@ -198,12 +204,10 @@ impl Door for Bridge {
     }
 
     fn which(&self, app: Option<&str>) -> Result<Option<Named>, Failure> {
-        let no = |why: String| Failure::new(Reason::InvalidParams, why);
-        let apps = self.apps_with(app).map_err(no)?;
-        let running = apps.choose(app).map_err(no)?;
+        let (running, name) = self.meant(app)?;
         Ok(Some(Named {
-            address: stem(running),
-            name: clean(&apps.name(running)),
+            address: stem(&running),
+            name: clean(&name),
         }))
     }
 

@@ -63,6 +63,20 @@ impl Shared {
         self.woken.store(false, Ordering::Release);
     }
 
+    /// Leaves a job for the main thread. One that comes after the end is answered by being
+    /// dropped, which must not happen under the lock.
+    pub(crate) fn leave<J>(&self, job: J, put: impl FnOnce(&mut State, J)) {
+        let mut state = lock(&self.state);
+        if state.stopped {
+            drop(state);
+            drop(job);
+            return;
+        }
+        put(&mut state, job);
+        drop(state);
+        self.wake();
+    }
+
     /// The app is going: whoever waits is told so, by what they asked being dropped.
     pub(crate) fn stop(&self) {
         let mut state = lock(&self.state);
@@ -99,16 +113,7 @@ pub struct AppKitHandle(pub(crate) Arc<Shared>);
 
 impl Backend for AppKitHandle {
     fn submit(&self, job: Job) {
-        let mut state = lock(&self.0.state);
-        if state.stopped {
-            // Answered by being dropped, which must not happen under the lock.
-            drop(state);
-            drop(job);
-            return;
-        }
-        state.inbox.push(job);
-        drop(state);
-        self.0.wake();
+        self.0.leave(job, |state, job| state.inbox.push(job));
     }
 
     fn purge(&self) {

@@ -666,6 +666,7 @@ fn unarmed(app: &App) {
             "agent_view",
             "lint",
             "log",
+            "consent",
         ]
         .map(|method| ask(&mut client, method))
     });

@@ -15,7 +15,7 @@ use agent_wire::{
     limits::INSPECTOR_LOG,
 };
 
-use crate::sync::lock;
+use crate::{sync::lock, to_wire::milliseconds};
 
 /// The log.
 #[derive(Default)]
@@ -45,7 +45,7 @@ impl Log {
 
     fn note(&self, what: Heard) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let at_ms = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
+        let at_ms = now.map_or(0, milliseconds);
         let mut entries = lock(&self.0);
         entries.last += 1;
         let entry = entries.last;

@@ -33,6 +33,7 @@ use crate::{
     server::Shared,
     sync::lock,
     tell::{CANCELLED, Tell},
+    to_wire::milliseconds,
 };
 use known::{Found, Wanted};
 
@@ -243,11 +244,7 @@ impl Desk {
         self.app.submit(job.unless(asks.waiting.over()));
         match asks.waiting.answer(until) {
             Some(told) => told.map_err(to_wire::failure),
-            None => {
-                let waited = begun.elapsed().as_millis();
-                let waited = u64::try_from(waited).unwrap_or(u64::MAX);
-                Err(Failure::app_busy(waited, false))
-            }
+            None => Err(Failure::app_busy(milliseconds(begun.elapsed()), false)),
         }
     }
 }

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::{process, told},
-    inspector::{BOTH, METHODS, Served, handle, headless, tree},
+    inspector::{BOTH, METHODS, Served, handle, headless, outcomes, tree},
 };
 
 /// Keeps the UI thread of a headless app from its work, until this is dropped.
@@ -230,25 +230,6 @@ fn what_is_cancelled_is_not_answered_nor_begun_and_makes_room() {
         Vec::<String>::new(),
         "an inspector's calls are not logged"
     );
-}
-
-/// The outcomes of all calls in the log.
-fn outcomes(client: &mut Client) -> Vec<String> {
-    let log = client.get("inspector.log", json!({}));
-    let entries = log["entries"].as_array().unwrap().iter();
-    let calls = entries.filter(|it| it["kind"] == "call");
-    calls
-        .map(|it| {
-            let word = |key: &str| it[key].as_str().unwrap_or("-").to_owned();
-            [
-                word("client"),
-                word("verb"),
-                word("target"),
-                word("outcome"),
-            ]
-            .join(" ")
-        })
-        .collect()
 }
 
 #[test]

@@ -26,6 +26,15 @@ fn app() -> Headless {
     })
 }
 
+/// The app, for its own assistant alone, with that consent.
+fn serve(app: &Headless, consent: &Consent) -> Surface {
+    Surface::builder("org.example")
+        .gate(consent.gate())
+        .headless(app)
+        .serve_in_app()
+        .unwrap()
+}
+
 #[test]
 fn an_agent_outside_and_an_assistant_inside_hear_of_each_other() {
     let app = app();
@@ -81,11 +90,7 @@ fn the_users_stop_and_what_is_told_of_agents_hold_for_the_assistant_too() {
         .rules_dir(rules.path().join("rules"))
         .log(&log)
         .build();
-    let surface = Surface::builder("org.example")
-        .gate(consent.gate())
-        .headless(&app)
-        .serve_in_app()
-        .unwrap();
+    let surface = serve(&app, &consent);
     let assistant = surface.session("Assistant");
     let notices = consent.notices();
     // Nobody is asked, though nobody has said yes.
@@ -122,11 +127,7 @@ fn stopping_all_ends_what_the_assistant_waits_for() {
         .rules_dir(rules.path().join("rules"))
         .no_log()
         .build();
-    let surface = Surface::builder("org.example")
-        .gate(consent.gate())
-        .headless(&app)
-        .serve_in_app()
-        .unwrap();
+    let surface = serve(&app, &consent);
     let assistant = surface.session("Assistant");
     let heard = assistant.subscribe(Listen::default()).wait().unwrap();
     let mut waits = assistant.poll_events(&heard, 100, Duration::from_secs(30));

@@ -721,6 +721,25 @@ fn events_are_told_without_anybody_listening() {
     assert_eq!(later["entries"], json!([]));
 }
 
+/// The outcomes of all calls in the log.
+pub(crate) fn outcomes(client: &mut Client) -> Vec<String> {
+    let log = client.get("inspector.log", json!({}));
+    let entries = log["entries"].as_array().unwrap().iter();
+    let calls = entries.filter(|it| it["kind"] == "call");
+    calls
+        .map(|it| {
+            let word = |key: &str| it[key].as_str().unwrap_or("-").to_owned();
+            [
+                word("client"),
+                word("verb"),
+                word("target"),
+                word("outcome"),
+            ]
+            .join(" ")
+        })
+        .collect()
+}
+
 #[test]
 fn what_agents_asked_is_told_with_what_came_of_it() {
     for (kind, serve) in BOTH {
@@ -730,30 +749,13 @@ fn what_agents_asked_is_told_with_what_came_of_it() {
         agent.click("save");
         agent.click("nowhere");
         agent.click("delete");
-        let log = client.get("inspector.log", json!({}));
-        let calls: Vec<String> = log["entries"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|it| it["kind"] == "call")
-            .map(|it| {
-                let word = |key: &str| it[key].as_str().unwrap_or("-").to_owned();
-                [
-                    word("client"),
-                    word("verb"),
-                    word("target"),
-                    word("outcome"),
-                ]
-                .join(" ")
-            })
-            .collect();
         let expected = [
             "an agent hello - allowed",
             "an agent click save allowed",
             "an agent click nowhere not_found",
             "an agent click delete not_actionable",
         ];
-        assert_eq!(calls, expected, "{kind}");
+        assert_eq!(outcomes(&mut client), expected, "{kind}");
     }
 }
 

@@ -39,16 +39,7 @@ pub fn inspectable(main_thread: MainThreadMarker) -> Arc<dyn Inspectable> {
 
 impl Inspectable for AppKitHandle {
     fn submit(&self, job: Job) {
-        let mut state = lock(&self.0.state);
-        if state.stopped {
-            // Answered by being dropped, which must not happen under the lock.
-            drop(state);
-            drop(job);
-            return;
-        }
-        state.inspections.push(job);
-        drop(state);
-        self.0.wake();
+        self.0.leave(job, |state, job| state.inspections.push(job));
     }
 
     fn set_inspectors(&self, inspectors: usize) {
