@@ -35,12 +35,64 @@ pub(crate) struct Known {
     pub(crate) admitted: HashSet<Scope>,
     /// It is refused from here on.
     pub(crate) revoked: bool,
-    /// Actions that have begun and are not over.
-    pub(crate) acting: usize,
     /// That it was turned away was told.
     pub(crate) turned_away: bool,
-    /// When a refused action of it was last logged, and how many were not since.
-    pub(crate) refusals: Option<(Duration, u64)>,
+    pub(crate) refusals: Refusals,
+    pub(crate) reads: Reads,
+}
+
+/// How often it is logged that what an agent asks for is refused, and that it reads a node.
+const LOG_REFUSED: Duration = Duration::from_secs(1);
+const LOG_READ: Duration = Duration::from_secs(60);
+
+/// Nodes of which it is kept when it was logged that an agent read them.
+const MAX_READ: usize = 64;
+
+/// What was refused of a connection and is in the log.
+#[derive(Default)]
+pub(crate) struct Refusals {
+    logged: Option<Duration>,
+    skipped: u64,
+}
+
+impl Refusals {
+    /// `None`: this one is not to be logged. Else how many were not since the last that was.
+    pub(crate) fn skipped_before(&mut self, now: Duration) -> Option<u64> {
+        if self
+            .logged
+            .is_some_and(|it| now.saturating_sub(it) < LOG_REFUSED)
+        {
+            self.skipped += 1;
+            return None;
+        }
+        self.logged = Some(now);
+        Some(std::mem::take(&mut self.skipped))
+    }
+}
+
+/// What a connection has read and is in the log.
+#[derive(Default)]
+pub(crate) struct Reads {
+    logged: HashMap<String, Duration>,
+    skipped: u64,
+}
+
+impl Reads {
+    /// `None`: this one is not to be logged. Else how many were not since the last that was.
+    pub(crate) fn skipped_before(&mut self, node: &str, now: Duration) -> Option<u64> {
+        let is_fresh = |logged: Duration| now.saturating_sub(logged) < LOG_READ;
+        let logged = self.logged.get(node).copied();
+        if logged.is_none() && self.logged.len() >= MAX_READ {
+            self.logged.retain(|_, logged| is_fresh(*logged));
+        }
+        let full = logged.is_none() && self.logged.len() >= MAX_READ;
+        if full || logged.is_some_and(is_fresh) {
+            self.skipped += 1;
+            return None;
+        }
+        self.logged.insert(node.to_owned(), now);
+        Some(std::mem::take(&mut self.skipped))
+    }
 }
 
 /// All that there are.
@@ -69,9 +121,9 @@ impl Known {
             once: HashSet::new(),
             admitted: HashSet::new(),
             revoked: false,
-            acting: 0,
             turned_away: false,
-            refusals: None,
+            refusals: Refusals::default(),
+            reads: Reads::default(),
         }
     }
 

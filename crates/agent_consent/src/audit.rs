@@ -20,6 +20,8 @@ use std::{
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use serde_json::{Map, Value, json};
 
+use crate::traffic::Traffic;
+
 /// Lines that wait for the disk.
 const QUEUE: usize = 1_024;
 
@@ -38,6 +40,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The log, to write to. Never waits.
 pub(crate) struct Audit {
     queue: Option<SyncSender<Value>>,
+    traffic: Arc<Traffic>,
     lost: Arc<AtomicU64>,
     ended: Receiver<()>,
 }
@@ -48,15 +51,17 @@ pub(crate) trait Sink: Send + 'static {
 }
 
 impl Audit {
-    /// `failed` is told, on the log's thread, when lines begin to be lost.
+    /// `failed` is told, on the log's thread, when lines begin to be lost. What is on its way is
+    /// counted in `traffic`.
     pub(crate) fn to(
         mut sink: impl Sink,
+        traffic: Arc<Traffic>,
         failed: impl Fn(String) + Send + 'static,
     ) -> io::Result<Self> {
         let (queue, lines) = sync_channel::<Value>(QUEUE);
         let (end, ended) = sync_channel::<()>(1);
         let lost = Arc::new(AtomicU64::new(0));
-        let counted = lost.clone();
+        let (counted, arrives) = (lost.clone(), traffic.clone());
         std::thread::Builder::new()
             .name("agent-audit".into())
             .spawn(move || {
@@ -78,11 +83,13 @@ impl Audit {
                             }
                         }
                     }
+                    arrives.arrive();
                 }
                 drop(end);
             })?;
         Ok(Self {
             queue: Some(queue),
+            traffic,
             lost,
             ended,
         })
@@ -93,12 +100,14 @@ impl Audit {
         let mut line = rest;
         line.insert("at".into(), json!(at));
         line.insert("event".into(), json!(event));
+        self.traffic.send();
         let sent = self
             .queue
             .as_ref()
             .map(|queue| queue.try_send(Value::Object(line)));
         if !matches!(sent, Some(Ok(()))) {
             self.lost.fetch_add(1, Ordering::Relaxed);
+            self.traffic.unsend();
         }
     }
 }
@@ -310,7 +319,7 @@ mod tests {
             fails: fails.clone(),
             written: written.clone(),
         };
-        let audit = Audit::to(disk, move |why| failed.send(why).unwrap()).unwrap();
+        let audit = Audit::to(disk, Arc::default(), move |why| failed.send(why).unwrap()).unwrap();
         // The disk hangs: these return all the same, many more than there is room for.
         let lines = 3 * QUEUE as u64;
         for n in 0..lines {

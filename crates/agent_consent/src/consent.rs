@@ -24,6 +24,7 @@ use crate::{
     state::{Connected, Remembered, Settings, State},
     store::{Problem, Store},
     texts::Texts,
+    traffic,
 };
 
 /// Who may: asks the user once, remembers the answer, and takes it back. Cheap to clone; all
@@ -175,8 +176,20 @@ impl Consent {
     #[cfg(test)]
     pub(crate) fn pretend(&self, request: &Request, agent: Agent) {
         keeper::catch_up(self.inner());
+        self.pretend_known(request, agent);
+    }
+
+    /// The same, without a look at what is remembered.
+    #[cfg(test)]
+    pub(crate) fn pretend_known(&self, request: &Request, agent: Agent) {
         self.inner().change(|state| state.meet(request, agent));
         self.inner().work.notify_all();
+    }
+
+    /// For tests of what is in it.
+    #[cfg(test)]
+    pub(crate) fn within(&self) -> &Inner {
+        self.inner()
     }
 
     fn inner(&self) -> &Arc<Inner> {
@@ -300,9 +313,11 @@ impl Builder {
         self
     }
 
-    /// Reads the rules, once, on the calling thread, and starts the threads that read and write
-    /// from then on. What is wrong with a disk or a file is told by [`Consent::problems`],
-    /// notices and the prompt: nobody is let in by it, and the app can go on.
+    /// Starts the threads that read and write, and waits for none of them: no disk holds up the
+    /// calling thread. Until the rules are read, [`Consent::rules`] has none, and nobody is
+    /// judged who comes from outside. What is wrong with a disk or a file is told by
+    /// [`Consent::problems`], notices and the prompt: nobody is let in by it, and the app can go
+    /// on.
     pub fn build(mut self) -> Consent {
         let own = place::state_folder();
         let app = self.settings.app.clone();
@@ -329,12 +344,15 @@ impl Builder {
                     inner.change(|state| state.not_logged(why));
                 }
             };
-            match Audit::to(Rotating::at(log), failed) {
+            match Audit::to(Rotating::at(log), inner.log.clone(), failed) {
                 Ok(audit) => inner.lock().audit = Some(audit),
                 Err(error) => inner.change(|state| state.not_logged(error.to_string())),
             }
         }
         keeper::begin(&inner, store);
+        if let Err(error) = traffic::watch(&inner) {
+            inner.change(|state| state.not_logged(error.to_string()));
+        }
         Consent {
             life: Arc::new(Life { inner }),
         }

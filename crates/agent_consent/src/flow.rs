@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
@@ -14,7 +15,11 @@ use agent_core::{
 use agent_test_support::TempDir;
 use agent_test_support::eventually;
 
-use crate::{Agent, Answer, Consent, Mode, Notice, Scripted, Store, TestClock, consent::Builder};
+use crate::{
+    Agent, Answer, Consent, Mode, Notice, Scripted, Store, TestClock,
+    audit::{Audit, Sink},
+    consent::Builder,
+};
 
 const NOON: u64 = 1_800_000_000;
 
@@ -172,6 +177,7 @@ impl App {
 
 fn request(connection: u64) -> Request {
     Request {
+        number: agent_core::request_number(),
         channel: Channel::External,
         connection,
         claimed_name: None,
@@ -615,6 +621,7 @@ fn stopping_all_stops_everybody_and_nothing_is_forgotten() {
     let other = app.connect(2, "other");
     app.request(&other);
     let inapp = Request {
+        number: agent_core::request_number(),
         channel: Channel::InApp,
         ..request(3)
     };
@@ -766,6 +773,21 @@ fn what_was_taken_back_while_nobody_was_there_lets_nobody_in_again() {
         // Not even its first request.
         assert_eq!(app.request(&app.connect(2, "agent")), "consent_pending");
     }
+}
+
+#[test]
+fn what_was_said_and_taken_back_before_anybody_looked_lets_nobody_in_again() {
+    let folder = agent_test_support::folder();
+    let rules = folder.path().join("rules");
+    std::fs::create_dir(&rules).unwrap();
+    std::fs::set_permissions(&rules, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let app = App::again(folder, [Answer::Always], |builder| builder);
+    app.request(&app.connect(1, "agent"));
+    app.gate.gone(1);
+    app.settled();
+    // The folder is as it was when the app began.
+    std::fs::remove_file(&app.rule_files()[0]).unwrap();
+    assert_eq!(app.request(&app.connect(2, "agent")), "consent_pending");
 }
 
 #[test]
@@ -1074,6 +1096,46 @@ fn the_app_hears_who_comes_what_is_said_and_what_is_done() {
     assert_eq!(heard, expected);
 }
 
+#[test]
+fn an_app_hears_which_action_is_over_though_others_are_on_their_way() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = heard.clone();
+    let app = App::with(|builder| {
+        builder.mode(Mode::AllowAll).on_act(move |act| {
+            hears.lock().unwrap().push(match act {
+                crate::Act::Before(request) => format!("before {}", request.number),
+                crate::Act::After(request, outcome) => format!("{outcome} {}", request.number),
+            });
+        })
+    });
+    let agent = app.connect(1, "agent");
+    app.request(&agent);
+    let numbered = |number| Request {
+        number,
+        ..click(&agent)
+    };
+    let acts = || app.consent.connected().first().is_some_and(|it| it.acting);
+    app.gate.acting(&numbered(71));
+    // Its client takes back one that waits behind it.
+    app.gate.done(&numbered(72), "cancelled");
+    assert!(acts(), "the first goes on");
+    app.gate.done(&numbered(71), "allowed");
+    assert!(!acts());
+    // Whose client goes meanwhile has acted all the same.
+    app.gate.acting(&numbered(73));
+    app.gate.gone(1);
+    app.gate.done(&numbered(73), "allowed");
+    let expected = ["before 71", "allowed 71", "before 73", "allowed 73"];
+    assert_eq!(*heard.lock().unwrap(), expected);
+    let (_, lines) = app.logged();
+    let acted: Vec<&str> = lines
+        .iter()
+        .filter(|line| line["event"] == "acted")
+        .map(|line| line["outcome"].as_str().unwrap())
+        .collect();
+    assert_eq!(acted, ["cancelled", "allowed", "allowed"]);
+}
+
 /// What each line of the log tells of.
 fn events(lines: &[serde_json::Value]) -> Vec<&str> {
     let events = lines.iter().map(|line| line["event"].as_str());
@@ -1151,7 +1213,142 @@ fn rule_10_an_agent_cannot_fill_the_log_with_what_costs_it_nothing() {
             "acted"
         ]
     );
-    assert_eq!(lines[5]["refused_before"], 499);
+    assert_eq!(lines[5]["not_logged_before"], 499);
+}
+
+#[test]
+fn the_log_says_what_was_read_and_no_more_often_than_once_a_minute() {
+    let app = App::with(|builder| builder.mode(Mode::AllowAll));
+    let agent = app.connect(1, "agent");
+    app.request(&agent);
+    let read = |node: &str| Request {
+        verb: Verb::GetText,
+        target: Some(node.into()),
+        ..agent.clone()
+    };
+    for _ in 0..100 {
+        app.gate.done(&read("notes"), "allowed");
+        app.gate.done(&read("total"), "allowed");
+    }
+    app.clock.pass(Duration::from_secs(60));
+    app.gate.done(&read("notes"), "allowed");
+    for n in 0..1_000 {
+        app.gate.done(&read(&format!("row/{n}")), "allowed");
+    }
+    let (_, lines) = app.logged();
+    let read: Vec<_> = lines.iter().filter(|it| it["event"] == "read").collect();
+    let nodes: Vec<&str> = read.iter().map(|it| it["node"].as_str().unwrap()).collect();
+    assert_eq!(nodes[..4], ["notes", "total", "notes", "row/0"]);
+    assert_eq!(read[2]["not_logged_before"], 198);
+    assert_eq!(nodes.len(), 3 + 63, "no more nodes than are kept");
+}
+
+#[test]
+fn the_log_says_what_was_taken_back_though_nobody_was_there() {
+    let app = App::answering([Answer::Always, Answer::Always], |builder| builder);
+    for name in ["agent", "other"] {
+        app.request(&app.connect(1, name));
+        app.gate.gone(1);
+    }
+    app.settled();
+    let rules = app.consent.rules();
+    assert!(app.consent.revoke(&rules[0].id));
+    eventually("it is removed", || app.rule_files().len() == 1);
+    std::fs::remove_file(&app.rule_files()[0]).unwrap();
+    // Whoever comes next is judged by what is there now.
+    app.request(&app.connect(2, "third"));
+    let (_, lines) = app.logged();
+    let revoked: Vec<_> = lines
+        .iter()
+        .filter(|it| it["event"] == "rule_revoked")
+        .map(|it| (it["name"].as_str().unwrap(), it["outside"] == true))
+        .collect();
+    assert_eq!(revoked, [("agent", false), ("other", true)]);
+}
+
+#[test]
+fn rule_9_a_disk_that_hangs_is_told_of_while_it_hangs() {
+    // The clock leaps, so that whatever else is on its way would hang, too.
+    let app = App::answering([Answer::Always; 3], Builder::no_log);
+    let known = app.connect(1, "known");
+    app.request(&known);
+    app.settled();
+    let hangs = app.consent.within().hang();
+    let agent = request(2);
+    app.consent
+        .pretend_known(&agent, Agent::pretend("/opt/agent", "1"));
+    app.request(&agent);
+    assert_eq!(app.request(&agent), "allowed", "nothing waits for a disk");
+    assert_eq!(app.user.told(), Vec::<String>::new());
+    let told = |what: &str| {
+        app.clock.pass(Duration::from_secs(5));
+        app.user.told().iter().any(|it| it.contains(what))
+    };
+    eventually("told that it isn't saved", || {
+        told("about “agent” could not be saved and holds until this app quits: the disk does not")
+    });
+    assert!(told(
+        "Remembered answers can't be read, the disk does not answer"
+    ));
+    // From now on at once.
+    assert!(app.consent.revoke(&app.consent.rules()[1].id));
+    assert!(told("took back from “known” could not be removed"));
+    assert_eq!(app.request(&known), "consent_denied");
+    let told = app.user.told().len();
+    drop(hangs);
+    app.settled();
+    assert_eq!(app.user.told().len(), told, "{:?}", app.user.told());
+    assert_eq!(app.consent.rules()[0].rule.name, "agent");
+}
+
+/// Writes nothing until it is let go.
+struct Stuck(std::sync::mpsc::Receiver<()>);
+
+impl Sink for Stuck {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<()> {
+        let _ = self.0.recv();
+        Ok(())
+    }
+}
+
+#[test]
+fn rule_9_a_log_whose_disk_hangs_is_told_of_while_it_hangs() {
+    let (let_go, stuck) = std::sync::mpsc::channel();
+    let app = App::with(|builder| builder.mode(Mode::AllowAll));
+    let inner = app.consent.within();
+    inner.lock().audit = Audit::to(Stuck(stuck), inner.log.clone(), |_| ()).ok();
+    let agent = app.connect(1, "agent");
+    app.request(&agent);
+    eventually("told", || {
+        app.clock.pass(Duration::from_secs(5));
+        let told = app.user.told();
+        told == ["What agents do is not being logged: the disk does not answer"]
+    });
+    assert_eq!(app.request(&agent), "allowed");
+    drop(let_go);
+}
+
+#[test]
+fn another_program_that_writes_rules_keeps_no_revocation_from_being_noticed() {
+    let app = App::answering([Answer::Always; 2], |builder| builder);
+    let agent = app.connect(1, "agent");
+    app.request(&agent);
+    app.settled();
+    assert_eq!(app.request(&agent), "allowed");
+    let folder = std::fs::File::open(app.folder.path().join("rules")).unwrap();
+    let exclusive = rustix::fs::FlockOperation::LockExclusive;
+    rustix::fs::flock(&folder, exclusive).unwrap();
+    app.request(&app.connect(2, "other"));
+    std::fs::remove_file(&app.rule_files()[0]).unwrap();
+    eventually("it is cut", || {
+        app.server.revoked.lock().unwrap().contains(&1)
+    });
+    // The other rule waits all the while, and is saved when it is its turn.
+    assert_eq!(app.user.told(), Vec::<String>::new());
+    assert_eq!(app.rule_files().len(), 0);
+    drop(folder);
+    app.settled();
+    assert_eq!(app.consent.rules()[0].rule.name, "other");
 }
 
 #[test]

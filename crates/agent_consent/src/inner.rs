@@ -12,6 +12,7 @@ use crate::{
     prompt::{Answer, Asked, Prompt, QuestionId, Replies},
     state::{Cut, Effect, State},
     store::Store,
+    traffic::Traffic,
 };
 
 /// Told of each action, on the UI thread.
@@ -31,9 +32,13 @@ pub(crate) struct Inner {
     /// There is something to do on the disk, or for who waits for that to be done.
     pub(crate) work: Condvar,
     pub(crate) store: Option<Store>,
-    /// The state of the folder when it was last read. Held while it is read: not by the UI thread,
-    /// once the app has begun.
-    pub(crate) seen: Mutex<Option<u64>>,
+    /// The state of the folder when it was last read; `None`: what the snapshot has is not what
+    /// was read. See [`at_rules`](Self::at_rules).
+    seen: Mutex<Option<u64>>,
+    /// To the rules.
+    pub(crate) rules: Traffic,
+    /// To the log.
+    pub(crate) log: Arc<Traffic>,
     pub(crate) prints: Fingerprints,
     pub(crate) prompt: Option<Arc<dyn Prompt>>,
     pub(crate) wake: Option<Box<dyn Fn() + Send + Sync>>,
@@ -48,6 +53,8 @@ impl Inner {
             work: Condvar::new(),
             store: None,
             seen: Mutex::new(None),
+            rules: Traffic::default(),
+            log: Arc::default(),
             prints: Fingerprints::default(),
             prompt: None,
             wake: None,
@@ -87,6 +94,24 @@ impl Inner {
             }
         }
         self.dispatch();
+    }
+
+    /// Reads or writes rules, and takes over what came of it. One thread at a time, never the UI
+    /// thread: what was read before another has written must not be taken over after that.
+    pub(crate) fn at_rules<T>(&self, work: impl FnOnce(&mut Option<u64>) -> T) -> T {
+        self.rules.during(|| {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut seen)
+        })
+    }
+
+    /// As if the disk that the rules are on hung, until this is dropped; while an agent is
+    /// connected, so that somebody looks there.
+    #[cfg(test)]
+    pub(crate) fn hang(&self) -> MutexGuard<'_, Option<u64>> {
+        let hangs = self.seen.lock().unwrap();
+        agent_test_support::eventually("somebody looks", || !self.rules.is_idle());
+        hangs
     }
 
     pub(crate) fn attach(&self, server: Weak<dyn Connections>) {

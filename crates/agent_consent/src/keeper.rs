@@ -2,12 +2,18 @@
 //! sleeps while nobody is connected and nothing is to be written.
 
 use std::{
+    collections::VecDeque,
     io,
     sync::{Arc, PoisonError},
     time::{Duration, Instant},
 };
 
-use crate::{inner::Inner, state::Job, store::Store};
+use crate::{
+    inner::Inner,
+    rule::Rule,
+    state::Job,
+    store::{PATIENCE, Store},
+};
 
 /// How often the folder is looked at while an agent is connected.
 const LOOK: Duration = Duration::from_millis(300);
@@ -18,15 +24,11 @@ const GATHER: Duration = Duration::from_secs(60);
 /// How long the end of the app waits for what is still to be written.
 const LAST_WRITES: Duration = Duration::from_secs(2);
 
-/// Reads the rules, and starts the thread. Without it rules hold for the run, and that is told.
+/// Starts the thread, which reads the rules first of all. Without it rules hold for the run, and
+/// that is told.
 pub(crate) fn begin(inner: &Arc<Inner>, store: Option<Store>) {
-    let started = match store {
-        None => Err(io::Error::other("the user has no folder for it")),
-        Some(store) => {
-            look(inner, &store);
-            start(inner, store)
-        }
-    };
+    let no_folder = || Err(io::Error::other("the user has no folder for it"));
+    let started = store.map_or_else(no_folder, |store| start(inner, store));
     if let Err(error) = started {
         inner.change(|state| state.has_no_disk(error.to_string()));
     }
@@ -42,21 +44,21 @@ pub(crate) fn catch_up(inner: &Arc<Inner>) {
     }
 }
 
-/// Reads the rules, if they are others than before. One thread at a time, so that what was read
-/// later is what counts.
+/// Reads the rules, if they are others than before.
 fn look(inner: &Arc<Inner>, store: &Store) {
-    let mut seen = inner.seen.lock().unwrap_or_else(PoisonError::into_inner);
-    let state = store.state();
-    if *seen == Some(state) {
-        return;
-    }
-    let loaded = store.load();
-    // What was set aside by that is a change of our own.
-    *seen = match loaded.problems.is_empty() {
-        true => Some(state),
-        false => Some(store.state()),
-    };
-    inner.cut(|state| state.loaded(loaded));
+    inner.at_rules(|seen| {
+        let state = store.state();
+        if *seen == Some(state) {
+            return;
+        }
+        let loaded = store.load();
+        // What was set aside by that is a change of our own.
+        *seen = match loaded.problems.is_empty() {
+            true => Some(state),
+            false => Some(store.state()),
+        };
+        inner.cut(|state| state.loaded(loaded));
+    });
 }
 
 fn start(inner: &Arc<Inner>, store: Store) -> io::Result<()> {
@@ -64,8 +66,10 @@ fn start(inner: &Arc<Inner>, store: Store) -> io::Result<()> {
     std::thread::Builder::new()
         .name("agent-rules".into())
         .spawn(move || {
+            look(&inner, &store);
             Keeper {
                 store,
+                saves: VecDeque::new(),
                 looked: Instant::now(),
                 noted: Instant::now(),
             }
@@ -93,6 +97,9 @@ pub(crate) fn stop(inner: &Inner) {
 
 struct Keeper {
     store: Store,
+    /// What is to be saved, and since when: while another program writes it waits, and the folder
+    /// is looked at all the same.
+    saves: VecDeque<(Instant, Rule)>,
     looked: Instant,
     noted: Instant,
 }
@@ -100,10 +107,22 @@ struct Keeper {
 impl Keeper {
     fn run(&mut self, inner: &Arc<Inner>) {
         loop {
-            let (jobs, stopping, watched) = wait(inner, self.looked + LOOK);
+            let (jobs, stopping, watched) = wait(inner, self.looked + LOOK, !self.saves.is_empty());
             for job in jobs {
-                self.perform(inner, job);
+                match job {
+                    Job::Save(rule) => self.saves.push_back((Instant::now(), rule)),
+                    Job::Remove(id, name) => {
+                        // What is taken back needs no saving.
+                        self.saves.retain(|(_, rule)| rule.id() != id);
+                        inner.at_rules(|seen| {
+                            *seen = None;
+                            let result = self.store.remove(&id).map_err(|why| why.to_string());
+                            inner.change(|state| state.was_removed(&id, &name, result));
+                        });
+                    }
+                }
             }
+            self.save(inner, stopping);
             if watched && !stopping && self.looked.elapsed() >= LOOK {
                 self.look(inner);
             }
@@ -116,16 +135,30 @@ impl Keeper {
         }
     }
 
-    fn perform(&self, inner: &Arc<Inner>, job: Job) {
-        match job {
-            Job::Save(rule) => {
-                let result = self.store.save(&rule).map_err(|error| error.to_string());
-                inner.change(|state| state.saved(&rule, result));
+    /// Saves what there is to save, in order, until another program is in the way. `last`: there
+    /// is no later.
+    fn save(&mut self, inner: &Arc<Inner>, last: bool) {
+        while let Some((since, rule)) = self.saves.front() {
+            let patient = !last && since.elapsed() < PATIENCE;
+            let is_over = inner.at_rules(|seen| {
+                *seen = None;
+                let result = match last {
+                    true => self.store.save(rule),
+                    false => self.store.save_soon(rule),
+                };
+                match result {
+                    Err(why) if patient && why.kind() == io::ErrorKind::WouldBlock => false,
+                    result => {
+                        let result = result.map_err(|why| why.to_string());
+                        inner.change(|state| state.saved(rule, result));
+                        true
+                    }
+                }
+            });
+            if !is_over {
+                return;
             }
-            Job::Remove(id, name) => {
-                let result = self.store.remove(&id).map_err(|error| error.to_string());
-                inner.change(|state| state.was_removed(&id, &name, result));
-            }
+            self.saves.pop_front();
         }
     }
 
@@ -140,25 +173,29 @@ impl Keeper {
     fn note_uses(&mut self, inner: &Arc<Inner>) {
         self.noted = Instant::now();
         for (id, uses, last) in inner.change(|state| state.take_uses()) {
-            // It is for people to read; that it is missing changes nothing.
-            let _ = self.store.note_use(&id, uses, last);
+            let noted = inner.at_rules(|_| self.store.note_use(&id, uses, last));
+            // It is for people to read: should the disk refuse it, that changes nothing.
+            if noted.is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) {
+                inner.lock().used_before(id, uses, last);
+            }
         }
     }
 }
 
-/// Until there is something to do, or until `look` while somebody is connected, however often
-/// others come and go meanwhile. What there is to do, whether it is the last, whether somebody is
-/// connected.
-fn wait(inner: &Inner, look: Instant) -> (Vec<Job>, bool, bool) {
+/// Until there is something to do, or until `look` while somebody is connected or something
+/// `waits`, however often others come and go meanwhile. What there is to do, whether it is the
+/// last, whether somebody is connected.
+fn wait(inner: &Inner, look: Instant, waits: bool) -> (Vec<Job>, bool, bool) {
     let mut state = inner.lock();
     loop {
         let watched = state.is_watched();
         let left = look.saturating_duration_since(Instant::now());
         let busy = !state.jobs.is_empty() || state.stopping;
-        if busy || (watched && left.is_zero()) || (!watched && state.has_uses()) {
+        let timed = watched || waits;
+        if busy || (timed && left.is_zero()) || (!watched && state.has_uses()) {
             return (state.jobs.drain(..).collect(), state.stopping, watched);
         }
-        state = if watched {
+        state = if timed {
             let waited = inner.work.wait_timeout(state, left);
             waited.unwrap_or_else(PoisonError::into_inner).0
         } else {

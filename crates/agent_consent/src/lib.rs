@@ -22,6 +22,7 @@ mod state;
 mod store;
 mod terminal;
 mod texts;
+mod traffic;
 
 pub use clock::{Clock, SystemClock, TestClock, utc};
 pub use consent::{Builder, Consent};

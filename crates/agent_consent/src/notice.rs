@@ -81,15 +81,19 @@ pub enum Notice {
     Acting {
         /// Who.
         who: Who,
+        /// By which request: [`Acted`](Self::Acted) has the same.
+        request: u64,
         /// What it does.
         verb: Verb,
         /// To which node.
         node: Option<String>,
     },
-    /// An action is over.
+    /// An action is over; or nothing came of it, and there was no [`Acting`](Self::Acting).
     Acted {
         /// Who.
         who: Who,
+        /// By which request.
+        request: u64,
         /// What it did.
         verb: Verb,
         /// To which node.

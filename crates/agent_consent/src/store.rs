@@ -38,7 +38,10 @@ const MAX_FILES: usize = 100_000;
 const ENDING: &str = ".json";
 
 /// How long a rule waits for other programs that are writing theirs.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same, of what can be done later, or left.
+const SHORT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// A temporary this old was left by a program that was killed.
 const LEFT_BEHIND: Duration = Duration::from_secs(3_600);
@@ -192,8 +195,20 @@ impl Store {
     /// # Errors
     /// If it could not be written; then what was there before is there still.
     pub fn save(&self, rule: &Rule) -> io::Result<()> {
+        self.save_within(rule, PATIENCE)
+    }
+
+    /// The same, for who has other things to do than to wait for other programs.
+    ///
+    /// # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock), if another is writing: later it may go.
+    pub(crate) fn save_soon(&self, rule: &Rule) -> io::Result<()> {
+        self.save_within(rule, SHORT_PATIENCE)
+    }
+
+    fn save_within(&self, rule: &Rule, patience: Duration) -> io::Result<()> {
         let folder = self.open_or_make()?;
-        lock(&folder, PATIENCE)?;
+        lock(&folder, patience)?;
         let name = file_name(&rule.id());
         let before = match read(&folder, &name) {
             Ok(found) => Some(found.fields),
@@ -233,12 +248,13 @@ impl Store {
     /// meanwhile is not brought back, and one that was changed stays as it is.
     ///
     /// # Errors
-    /// If it could not be noted. The rule is as good as before.
+    /// If it could not be noted; [`WouldBlock`](io::ErrorKind::WouldBlock), if another program is
+    /// writing. The rule is as good as before.
     pub(crate) fn note_use(&self, id: &RuleId, uses: u64, last: u64) -> io::Result<()> {
         let Some(folder) = self.open()? else {
             return Ok(());
         };
-        lock(&folder, PATIENCE)?;
+        lock(&folder, SHORT_PATIENCE)?;
         let name = file_name(id);
         let Ok(found) = read(&folder, &name) else {
             return Ok(());
@@ -346,7 +362,8 @@ fn lock(folder: &OwnedFd, patience: Duration) -> io::Result<()> {
     loop {
         match flock(folder, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) if begun.elapsed() >= patience => {
-                return Err(io::Error::other(
+                return Err(io::Error::new(
+                    io::ErrorKind::WouldBlock,
                     "another program doesn't let go of the folder",
                 ));
             }
@@ -449,7 +466,7 @@ fn set_aside(folder: &OwnedFd, name: &str) -> Option<String> {
 
 /// The same, unless another program has put a good one in its place meanwhile.
 fn set_aside_if_broken(folder: &OwnedFd, name: &str) -> Option<String> {
-    lock(folder, PATIENCE).ok()?;
+    lock(folder, SHORT_PATIENCE).ok()?;
     let still = matches!(read(folder, name), Err(Odd::Broken(_)));
     still.then(|| set_aside(folder, name)).flatten()
 }

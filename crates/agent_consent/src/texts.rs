@@ -115,6 +115,8 @@ texts! {
     bad_rule = "A remembered answer counts for nothing, {why}: {path}";
     /// `{path}`, `{why}`.
     bad_folder = "Remembered answers can't be read, {why}: {path}";
+    /// In place of `{why}`, where the disk has not answered for a while.
+    disk_hangs = "the disk does not answer";
     /// `{why}`.
     not_logged = "What agents do is not being logged: {why}";
 }

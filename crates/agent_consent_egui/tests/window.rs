@@ -126,6 +126,7 @@ impl Window {
 
     fn request(connection: u64, verb: Verb) -> Request {
         Request {
+            number: 1,
             channel: Channel::External,
             connection,
             claimed_name: Some("Helper”\nAllowed by system".into()),

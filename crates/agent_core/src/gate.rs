@@ -53,6 +53,9 @@ pub struct Peer {
 /// One request, as a policy sees it: facts only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
+    /// Which one, unique for the run of the app: the same whenever a policy is asked or told of
+    /// it, so that an end finds its beginning though several of a connection are on their way.
+    pub number: u64,
     /// Where it comes from.
     pub channel: Channel,
     /// The connection it came on, unique for the run of the app.
@@ -243,6 +246,7 @@ mod tests {
 
     fn request() -> Request {
         Request {
+            number: 1,
             channel: Channel::External,
             connection: 1,
             claimed_name: None,
@@ -294,6 +298,7 @@ mod tests {
     #[test]
     fn the_apps_own_assistant_is_let_in_where_nobody_has_decided() {
         let in_app = Request {
+            number: 1,
             channel: Channel::InApp,
             ..request()
         };

@@ -58,7 +58,7 @@ pub use surface::{Changes, Surface, Warning};
 pub use tag::{Marks, Tag, TagFault};
 pub use turn::{
     Acted, Answer, Backend, Call, EventSink, Inbox, Job, ReplyTo, TURN_BUDGET, Ticket, Waiting,
-    connection_number,
+    connection_number, request_number,
 };
 pub use verb::{Verb, VerbSet};
 pub use versions::Versions;

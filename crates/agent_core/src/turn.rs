@@ -31,6 +31,12 @@ pub fn connection_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// A number for a new request, never given out again during the run: see [`Request::number`].
+pub fn request_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// What is to be done on the UI thread.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {

@@ -9,6 +9,7 @@ use agent_core::{
     Acted, Action, Answer, Call, Channel, Condition, Decision, Describe, Description, EventVerb,
     Filter, Job, MAX_NAME, MAX_VALUE, Polled, ReplyTo, Request as Asked, Role, Scope, Target,
     TextRead, Until, Verb, VerbSet, View, connection_number, cut,
+    request_number,
 };
 
 use crate::{
@@ -465,6 +466,7 @@ impl Inner {
 
     fn asked(&self, verb: Verb, scope: Scope, target: Option<String>) -> Asked {
         Asked {
+            number: request_number(),
             channel: Channel::InApp,
             connection: self.connection,
             claimed_name: Some(self.name.clone()),

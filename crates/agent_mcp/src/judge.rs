@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{Answer, Channel, Decision, Job, Pending, ReplyTo, Scope, Verb};
+use agent_core::{Answer, Channel, Decision, Job, Pending, ReplyTo, Scope, Verb, request_number};
 use agent_wire::{
     Args, Failure, Outcome, Reason, Request, RequestId, Unsubscribed, error_line, limits::names,
     result_line,
@@ -26,6 +26,15 @@ use crate::{
 pub(crate) struct Judge<'a> {
     pub(crate) connection: &'a Arc<Connection>,
     pub(crate) shared: &'a Arc<Shared>,
+}
+
+/// What is known of a request that was held back.
+#[derive(Clone, Copy)]
+struct Again {
+    /// The number that the policy knows it by.
+    number: u64,
+    /// Until when it may be held back for a question of its own.
+    until: Option<Instant>,
 }
 
 /// What the gate came to.
@@ -61,19 +70,23 @@ impl Judge<'_> {
         let mut waiting: Vec<Scope> = Vec::new();
         while let Some(held) = outbox.resume(&waiting) {
             let id = held.request.id.clone();
-            self.refuse(&id, self.judge(held.request, held.bytes, Some(held.until)));
+            let again = Again {
+                number: held.number,
+                until: held.until,
+            };
+            self.refuse(&id, self.judge(held.request, held.bytes, Some(again)));
             waiting.extend(outbox.resumed());
         }
     }
 
     /// In the wire's order: id, method, the form of the parameters, gate, armed; what they name
-    /// and the UI are for the turn of the UI thread that it gets. `again`: until when it may be
-    /// held back, if it was before.
+    /// and the UI are for the turn of the UI thread that it gets. `again`: if it was
+    /// held back before.
     fn judge(
         &self,
         request: Request,
         bytes: usize,
-        again: Option<Option<Instant>>,
+        again: Option<Again>,
     ) -> Result<(), Failure> {
         #[cfg(feature = "inspector")]
         if let Some(desk) = &self.shared.desk
@@ -95,7 +108,8 @@ impl Judge<'_> {
         }
         let full = from_wire::is_full(&args);
         let scope = if full { Scope::Full } else { Scope::Surface };
-        let facts = self.facts(verb, scope, from_wire::names(&args));
+        let number = again.map_or_else(request_number, |again| again.number);
+        let facts = self.facts(number, verb, scope, from_wire::names(&args));
         let tell = self.not_revoked(facts, again.is_some())?;
         let judged = match self.pass_gate(&tell.request) {
             Ok(Passed::Asked(pending)) => self.hold(request, bytes, &tell, pending, again),
@@ -125,10 +139,11 @@ impl Judge<'_> {
         row: &'static agent_wire::Verb,
         request: Request,
         bytes: usize,
-        again: Option<Option<Instant>>,
+        again: Option<Again>,
     ) -> Result<(), Failure> {
         let args = row.check(request.params.as_ref())?;
-        let facts = self.facts(Verb::DescribeUi, Scope::Inspector, None);
+        let number = again.map_or_else(request_number, |again| again.number);
+        let facts = self.facts(number, Verb::DescribeUi, Scope::Inspector, None);
         let tell = self.not_revoked(facts, again.is_some())?;
         let judged = match self.pass_gate(&tell.request) {
             Ok(Passed::Asked(pending)) => self.hold(request, bytes, &tell, pending, again),
@@ -157,8 +172,15 @@ impl Judge<'_> {
         Err(failure)
     }
 
-    fn facts(&self, verb: Verb, scope: Scope, target: Option<&str>) -> agent_core::Request {
+    fn facts(
+        &self,
+        number: u64,
+        verb: Verb,
+        scope: Scope,
+        target: Option<&str>,
+    ) -> agent_core::Request {
         agent_core::Request {
+            number,
             channel: Channel::External,
             connection: self.connection.id,
             claimed_name: self.connection.name(),
@@ -174,7 +196,7 @@ impl Judge<'_> {
     #[cfg(feature = "mcp")]
     pub(crate) fn meet_listener(&self) {
         if self.connection.outbox.access() == Access::None {
-            self.meet(&self.facts(Verb::Subscribe, Scope::Surface, None));
+            self.meet(&self.facts(request_number(), Verb::Subscribe, Scope::Surface, None));
         }
     }
 
@@ -221,17 +243,17 @@ impl Judge<'_> {
         bytes: usize,
         tell: &Tell,
         pending: Pending,
-        again: Option<Option<Instant>>,
+        again: Option<Again>,
     ) -> Result<(), Failure> {
         let now = Instant::now();
         let over = now.checked_add(pending.hold).unwrap_or(now);
         // A question that is put again doesn't begin anew.
-        let until = again.flatten().map_or(over, |until| until.min(over));
+        let until = again.and_then(|again| again.until).map_or(over, |until| until.min(over));
         let later = || to_wire::pending(pending.retry_after);
         if until <= now {
             return Err(later());
         }
-        let held = self.held(request, bytes, Some(until), pending.retry_after);
+        let held = self.held(request, bytes, tell, Some(until), pending.retry_after);
         match self.put_by(held, tell) {
             Err(NotTaken::TooMany) => Err(later()),
             Err(why) => not_taken(why, tell),
@@ -247,7 +269,7 @@ impl Judge<'_> {
 
     fn hold_behind(&self, request: Request, bytes: usize, tell: &Tell) -> Result<(), Failure> {
         let retry_after = agent_wire::limits::UI_DEADLINE;
-        let held = self.held(request, bytes, None, retry_after);
+        let held = self.held(request, bytes, tell, None, retry_after);
         self.put_by(held, tell).or_else(|why| not_taken(why, tell))
     }
 
@@ -255,11 +277,13 @@ impl Judge<'_> {
         &self,
         request: Request,
         bytes: usize,
+        tell: &Tell,
         until: Option<Instant>,
         retry_after: Duration,
     ) -> Held {
         Held {
             request,
+            number: tell.request.number,
             bytes,
             until,
             retry_after,

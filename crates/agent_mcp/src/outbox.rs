@@ -130,6 +130,8 @@ struct Asked {
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) request: Request,
+    /// The number that the policy knows it by.
+    pub(crate) number: u64,
     pub(crate) bytes: usize,
     /// How long it may be held back for a question of its own; `None`: it has none.
     pub(crate) until: Option<Instant>,

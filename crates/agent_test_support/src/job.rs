@@ -8,6 +8,7 @@ use std::{
 
 use agent_core::{
     Answer, AuthGate, Call, Channel, Decision, Job, ReplyTo, Request, Scope, Ticket, View,
+    request_number,
 };
 
 /// A gate that lets everybody in.
@@ -21,6 +22,7 @@ pub fn job(call: Call) -> (Job, Receiver<Answer>) {
     let (sender, receiver) = channel();
     let job = Job {
         request: Request {
+            number: request_number(),
             channel: Channel::External,
             connection: 1,
             claimed_name: None,

@@ -1180,6 +1180,7 @@ impl World {
 
 fn request() -> Request {
     Request {
+        number: 1,
         channel: Channel::InApp,
         connection: 0,
         claimed_name: None,

@@ -1,9 +1,9 @@
 //! What agents do: told, counted and logged.
 
-use agent_core::Request;
+use agent_core::{Request, Verb};
 use serde_json::json;
 
-use super::{LOG_REFUSED, LOG_TURNED_AWAY, MAX_CALM, State};
+use super::{LOG_TURNED_AWAY, MAX_CALM, State};
 use crate::{
     audit::word,
     notice::{Notice, Who},
@@ -15,11 +15,12 @@ impl State {
         // What anybody was asked about may look different now.
         self.yeses.clear();
         self.withdraw(|question| matches!(question.about, About::Confirm(_)));
-        if let Some(known) = self.connections.get_mut(&request.connection) {
-            known.acting += 1;
+        if let Some(known) = self.connections.get(&request.connection) {
             let who = known.who(request.connection);
+            self.acting.insert(request.number, who.clone());
             self.tell(Notice::Acting {
                 who,
+                request: request.number,
                 verb: request.verb,
                 node: request.target.clone(),
             });
@@ -29,48 +30,55 @@ impl State {
 
     /// Whether an action has begun that this is the end of.
     pub(crate) fn done(&mut self, request: &Request, outcome: &'static str) -> bool {
-        let now = self.clock.unix();
-        let Some(known) = self.connections.get_mut(&request.connection) else {
+        let begun = self.acting.remove(&request.number);
+        let has_begun = begun.is_some();
+        let known = self.connections.get_mut(&request.connection);
+        let who = begun.or_else(|| Some(known.as_ref()?.who(request.connection)));
+        // Of who is gone, what had begun is told of all the same: it was done.
+        let Some(who) = who else { return false };
+        if !has_begun && outcome == "consent_denied" {
+            if known.is_some_and(|known| !std::mem::replace(&mut known.turned_away, true)) {
+                self.log_turned_away(request, &who);
+                self.tell(Notice::TurnedAway { who });
+            }
             return false;
-        };
-        match outcome {
-            "consent_denied" => {
-                if !std::mem::replace(&mut known.turned_away, true) {
-                    let who = known.who(request.connection);
-                    self.log_turned_away(request, &who);
-                    self.tell(Notice::TurnedAway { who });
-                }
-                return false;
-            }
-            "consent_pending" => return false,
-            _ => {}
         }
-        if let Some(id) = known.rule(request.scope) {
-            let rules = [&mut self.run, &mut self.unsaved, &mut self.stored];
-            for rule in rules.into_iter().filter_map(|rules| rules.get_mut(id)) {
-                rule.uses += 1;
-                rule.last_used = Some(now);
-            }
-            if self.stored.contains_key(id) {
-                let used = self.used.entry(id.clone()).or_default();
-                used.count += 1;
-                used.last = now;
-            }
+        if !has_begun && outcome == "consent_pending" {
+            return false;
         }
-        let begun = request.verb.acts() && known.acting > 0;
+        self.count_use(request);
+        if request.verb.acts() || request.verb == Verb::GetText {
+            self.log_done(request, &who, outcome);
+        }
         if request.verb.acts() {
-            known.acting = known.acting.saturating_sub(1);
-            let who = known.who(request.connection);
-            let node = request.target.clone();
-            self.log_act(request, &who, outcome);
             self.tell(Notice::Acted {
                 who,
+                request: request.number,
                 verb: request.verb,
-                node,
+                node: request.target.clone(),
                 outcome,
             });
         }
-        begun
+        has_begun
+    }
+
+    /// That the rule which let it in was made use of.
+    fn count_use(&mut self, request: &Request) {
+        let known = self.connections.get(&request.connection);
+        let Some(id) = known.and_then(|known| known.rule(request.scope)) else {
+            return;
+        };
+        let now = self.clock.unix();
+        let rules = [&mut self.run, &mut self.unsaved, &mut self.stored];
+        for rule in rules.into_iter().filter_map(|rules| rules.get_mut(id)) {
+            rule.uses += 1;
+            rule.last_used = Some(now);
+        }
+        if self.stored.contains_key(id) {
+            let used = self.used.entry(id.clone()).or_default();
+            used.count += 1;
+            used.last = now;
+        }
     }
 
     /// Each kind of agent once a minute: by coming again and again it must not fill the log.
@@ -91,34 +99,30 @@ impl State {
         }
     }
 
-    /// What was done, always. What was refused, once a second with how many there were: that
-    /// costs an agent nothing, and must not fill the log either.
-    pub(super) fn log_act(&mut self, request: &Request, who: &Who, outcome: &'static str) {
+    /// What was done, always. What was read, each node once a minute, and what was refused, once a
+    /// second, with how many there were in between: that costs an agent little, and must not fill
+    /// the log either.
+    pub(super) fn log_done(&mut self, request: &Request, who: &Who, outcome: &'static str) {
         let now = self.clock.elapsed();
-        let Some(known) = self.connections.get_mut(&request.connection) else {
-            return;
-        };
-        let mut more = 0;
-        if outcome != "allowed" {
-            match &mut known.refusals {
-                Some((logged, skipped)) if now.saturating_sub(*logged) < LOG_REFUSED => {
-                    *skipped += 1;
-                    return;
-                }
-                refusals => {
-                    more = refusals.map_or(0, |(_, skipped)| skipped);
-                    *refusals = Some((now, 0));
-                }
+        let known = self.connections.get_mut(&request.connection);
+        let skipped = match (known, outcome) {
+            (Some(known), "allowed") if !request.verb.acts() => {
+                let node = request.target.as_deref().unwrap_or_default();
+                known.reads.skipped_before(node, now)
             }
-        }
+            (Some(known), refused) if refused != "allowed" => known.refusals.skipped_before(now),
+            _ => Some(0),
+        };
+        let Some(skipped) = skipped else { return };
         let mut what = vec![
             ("verb", json!(request.verb.word())),
             ("node", json!(request.target.as_deref().map(word))),
             ("outcome", json!(outcome)),
         ];
-        if more > 0 {
-            what.push(("refused_before", json!(more)));
+        if skipped > 0 {
+            what.push(("not_logged_before", json!(skipped)));
         }
-        self.log("acted", who, what);
+        let event = if request.verb.acts() { "acted" } else { "read" };
+        self.log(event, who, what);
     }
 }

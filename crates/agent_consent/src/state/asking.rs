@@ -252,7 +252,12 @@ impl State {
             self.unsaved.insert(id, rule.clone());
             match self.no_disk.clone() {
                 Some(why) => self.saved(&rule, Err(why)),
-                None => self.jobs.push_back(Job::Save(rule)),
+                None => {
+                    self.jobs.push_back(Job::Save(rule.clone()));
+                    if self.rules_hang {
+                        self.not_saved(&rule, self.settings.texts.disk_hangs.clone());
+                    }
+                }
             }
         } else {
             self.run.insert(id, rule);

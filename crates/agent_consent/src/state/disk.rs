@@ -1,6 +1,9 @@
 //! What the disk says, and what it refuses.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 
 use agent_core::{RevokedUntil, Scope};
 use serde_json::json;
@@ -12,7 +15,7 @@ use crate::{
     notice::Notice,
     rule::{Rule, RuleId},
     shown::{Piece, Text},
-    store::Loaded,
+    store::{Loaded, Problem},
 };
 
 impl State {
@@ -32,7 +35,7 @@ impl State {
             // To more than the surface nobody is let in beyond the run, whatever a file says.
             .filter(|rule| !rule.allow || rule.scope == Scope::Surface)
             .map(|rule| (rule.id(), rule))
-            .filter(|(id, _)| !removed.contains(id))
+            .filter(|(id, _)| !removed.contains_key(id))
             .collect();
         let answers = |rules: &HashMap<RuleId, Rule>| {
             let mut all: Vec<_> = rules
@@ -43,6 +46,11 @@ impl State {
             all
         };
         let changed = answers(&stored) != answers(&self.stored);
+        for (id, rule) in &self.stored {
+            if !stored.contains_key(id) && !self.removed.contains_key(id) {
+                self.log_revoked(rule, true);
+            }
+        }
         self.stored = stored;
         // What is not noted there yet.
         for (id, used) in &self.used {
@@ -52,27 +60,7 @@ impl State {
             }
         }
         for problem in loaded.problems {
-            if self.problems.contains(&problem) {
-                continue;
-            }
-            let named = [
-                ("path", Piece::theirs(&problem.path.to_string_lossy())),
-                ("why", Piece::Ours(problem.why.clone())),
-            ];
-            let texts = &self.settings.texts;
-            let text = match problem.is_folder {
-                true => Text::fill(&texts.bad_folder, &named),
-                false => Text::fill(&texts.bad_rule, &named),
-            };
-            self.effects.push_back(Effect::Tell(text));
-            self.log_own("bad_rule", [("why", json!(problem.why))]);
-            self.tell(Notice::BadRule {
-                path: problem.path.clone(),
-                why: problem.why.clone(),
-            });
-            if self.problems.len() < MAX_CALM {
-                self.problems.push(problem);
-            }
+            self.report(problem);
         }
         if !changed {
             return Cut::default();
@@ -95,6 +83,31 @@ impl State {
         cut
     }
 
+    /// Tells once of what is found in place of rules.
+    fn report(&mut self, problem: Problem) {
+        if self.problems.contains(&problem) {
+            return;
+        }
+        let named = [
+            ("path", Piece::theirs(&problem.path.to_string_lossy())),
+            ("why", Piece::Ours(problem.why.clone())),
+        ];
+        let texts = &self.settings.texts;
+        let text = match problem.is_folder {
+            true => Text::fill(&texts.bad_folder, &named),
+            false => Text::fill(&texts.bad_rule, &named),
+        };
+        self.effects.push_back(Effect::Tell(text));
+        self.log_own("bad_rule", [("why", json!(problem.why))]);
+        self.tell(Notice::BadRule {
+            path: problem.path.clone(),
+            why: problem.why.clone(),
+        });
+        if self.problems.len() < MAX_CALM {
+            self.problems.push(problem);
+        }
+    }
+
     pub(crate) fn saved(&mut self, rule: &Rule, result: Result<(), String>) {
         let id = rule.id();
         match result {
@@ -114,35 +127,67 @@ impl State {
                     self.stored.insert(id, saved);
                 }
             }
-            Err(why) => {
-                let named = [
-                    ("agent", Piece::theirs(&rule.name)),
-                    ("why", Piece::Ours(why.clone())),
-                ];
-                let text = Text::fill(&self.settings.texts.not_saved, &named);
-                self.effects.push_back(Effect::Tell(text));
-                self.tell(Notice::NotSaved { rule: id, why });
-            }
+            Err(why) => self.not_saved(rule, why),
         }
+    }
+
+    /// For this run it holds.
+    pub(super) fn not_saved(&mut self, rule: &Rule, why: String) {
+        let named = [
+            ("agent", Piece::theirs(&rule.name)),
+            ("why", Piece::Ours(why.clone())),
+        ];
+        let text = Text::fill(&self.settings.texts.not_saved, &named);
+        self.effects.push_back(Effect::Tell(text));
+        let rule = rule.id();
+        self.tell(Notice::NotSaved { rule, why });
     }
 
     pub(crate) fn was_removed(&mut self, id: &RuleId, name: &str, result: Result<(), String>) {
         match result {
             Ok(()) => drop(self.removed.remove(id)),
-            // For this run it stays revoked.
             Err(why) => {
-                let named = [
-                    ("agent", Piece::theirs(name)),
-                    ("why", Piece::Ours(why.clone())),
-                ];
-                let text = Text::fill(&self.settings.texts.not_revoked, &named);
-                self.effects.push_back(Effect::Tell(text));
-                self.tell(Notice::NotRemoved {
-                    rule: id.clone(),
-                    why,
-                });
+                self.removed.insert(id.clone(), name.to_owned());
+                self.not_removed(id, why);
             }
         }
+    }
+
+    /// For this run it stays revoked.
+    pub(super) fn not_removed(&mut self, id: &RuleId, why: String) {
+        let name = self.removed.get(id).map_or("", String::as_str);
+        let named = [
+            ("agent", Piece::theirs(name)),
+            ("why", Piece::Ours(why.clone())),
+        ];
+        let text = Text::fill(&self.settings.texts.not_revoked, &named);
+        self.effects.push_back(Effect::Tell(text));
+        let rule = id.clone();
+        self.tell(Notice::NotRemoved { rule, why });
+    }
+
+    /// The disk that the rules are on has begun to hang, or answers again: what was to be saved
+    /// or removed until now, and from now on, is told not to be.
+    pub(crate) fn rules_hang(&mut self, hang: bool, folder: &Path) {
+        self.rules_hang = hang;
+        if !hang {
+            return;
+        }
+        let why = self.settings.texts.disk_hangs.clone();
+        let unsaved: Vec<Rule> = self.unsaved.values().cloned().collect();
+        for rule in &unsaved {
+            self.not_saved(rule, why.clone());
+        }
+        let removed: Vec<RuleId> = self.removed.keys().cloned().collect();
+        for id in &removed {
+            self.not_removed(id, why.clone());
+        }
+        self.report(Problem {
+            path: folder.to_owned(),
+            why,
+            is_folder: true,
+            set_aside: None,
+        });
     }
 
     /// How often rules were used since this was last asked, to be noted in their files.
@@ -153,8 +198,22 @@ impl State {
             .collect()
     }
 
+    /// These could not be noted yet.
+    pub(crate) fn used_before(&mut self, id: RuleId, count: u64, last: u64) {
+        let used = self.used.entry(id).or_default();
+        used.count = used.count.saturating_add(count);
+        used.last = used.last.max(last);
+    }
+
     pub(crate) fn has_uses(&self) -> bool {
         !self.used.is_empty()
+    }
+
+    /// The disk that the log is on has begun to hang, or answers again.
+    pub(crate) fn log_hangs(&mut self, hangs: bool) {
+        if hangs {
+            self.not_logged(self.settings.texts.disk_hangs.clone());
+        }
     }
 
     pub(crate) fn not_logged(&mut self, why: String) {

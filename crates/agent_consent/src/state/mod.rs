@@ -40,9 +40,8 @@ const YES_HOLDS: Duration = Duration::from_secs(60);
 /// long: programs without end could take their turns.
 const ENOUGH: usize = 8;
 
-/// How often it is logged that an agent was turned away, and that its actions are refused.
+/// How often it is logged that an agent was turned away.
 const LOG_TURNED_AWAY: Duration = Duration::from_secs(60);
-const LOG_REFUSED: Duration = Duration::from_secs(1);
 
 /// Refusals of the last minutes that are kept; beyond this, those that are over are forgotten.
 const MAX_CALM: usize = 1_024;
@@ -129,14 +128,18 @@ pub(crate) struct State {
     mode: Mode,
     locked_down: bool,
     connections: HashMap<u64, Known>,
+    /// Actions that have begun and are not over, by their request's number: whose.
+    acting: HashMap<u64, Who>,
     /// As they are on the disk.
     stored: HashMap<RuleId, Rule>,
     /// On their way to the disk, or refused by it.
     unsaved: HashMap<RuleId, Rule>,
     /// Until the app quits.
     run: HashMap<RuleId, Rule>,
-    /// Revoked, and maybe still on the disk.
-    removed: HashSet<RuleId>,
+    /// Revoked, and maybe still on the disk: by the names of whom they were about.
+    removed: HashMap<RuleId, String>,
+    /// What is to be saved or removed may never be.
+    rules_hang: bool,
     used: HashMap<RuleId, Use>,
     /// By looks and scope: why, and until when.
     calm: HashMap<(Arc<str>, Scope), (Calm, Duration)>,
@@ -170,10 +173,12 @@ impl State {
             locked_down: mode == Mode::Lockdown,
             mode,
             connections: HashMap::new(),
+            acting: HashMap::new(),
             stored: HashMap::new(),
             unsaved: HashMap::new(),
             run: HashMap::new(),
-            removed: HashSet::new(),
+            removed: HashMap::new(),
+            rules_hang: false,
             used: HashMap::new(),
             calm: HashMap::new(),
             noes: Vec::new(),
@@ -222,6 +227,10 @@ impl State {
         self.yeses.retain(|yes| yes.key != gone.key);
         self.withdraw(|question| question.key == gone.key);
         self.advance();
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.clock.elapsed()
     }
 
     /// Whether there is anybody from whom a revocation would take something.
@@ -343,7 +352,10 @@ impl State {
                     .into_iter()
                     .filter(|scope| known.admitted.contains(scope))
                     .collect(),
-                acting: known.acting > 0,
+                acting: self
+                    .acting
+                    .values()
+                    .any(|who| who.connection == *connection),
             })
             .collect();
         all.sort_by_key(|connected| connected.who.connection);

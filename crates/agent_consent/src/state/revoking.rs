@@ -8,9 +8,10 @@ use serde_json::json;
 use super::{Calm, Job, Remembered, State};
 use crate::{
     agents::{Known, SCOPES},
+    audit::word,
     decide::{Mode, Standing},
     notice::Notice,
-    rule::{Rule, RuleId},
+    rule::{Rule, RuleId, word as scope_word},
 };
 
 /// From whom the leave is taken.
@@ -171,15 +172,33 @@ impl State {
         let stored = self.stored.remove(id);
         self.used.remove(id);
         let on_disk = unsaved.or(stored);
-        let name = run
-            .as_ref()
-            .or(on_disk.as_ref())
-            .map(|rule| rule.name.clone());
+        let Some(rule) = run.as_ref().or(on_disk.as_ref()) else {
+            return false;
+        };
+        self.log_revoked(rule, false);
+        let name = rule.name.clone();
         if on_disk.is_some() && self.no_disk.is_none() {
-            self.removed.insert(id.clone());
-            self.jobs
-                .push_back(Job::Remove(id.clone(), name.clone().unwrap_or_default()));
+            self.removed.insert(id.clone(), name.clone());
+            self.jobs.push_back(Job::Remove(id.clone(), name));
+            if self.rules_hang {
+                self.not_removed(id, self.settings.texts.disk_hangs.clone());
+            }
         }
-        name.is_some()
+        true
+    }
+
+    /// That a rule is taken back: by the user of this app, or, `outside`, by whoever removed its
+    /// file.
+    pub(super) fn log_revoked(&self, rule: &Rule, outside: bool) {
+        let mut fields = vec![
+            ("name", json!(word(&rule.name))),
+            ("agent", json!(rule.agent)),
+            ("scope", json!(scope_word(rule.scope))),
+            ("allow", json!(rule.allow)),
+        ];
+        if outside {
+            fields.push(("outside", json!(true)));
+        }
+        self.line("rule_revoked", fields);
     }
 }

@@ -171,6 +171,7 @@ fn a_child_on_a_full_disk() {
     let gate = consent.gate();
     let parent = std::os::unix::process::parent_id();
     let request = Request {
+        number: 1,
         channel: Channel::External,
         connection: 1,
         claimed_name: None,

@@ -50,6 +50,7 @@ impl App {
     fn request(&mut self, program: &Running) -> Decision {
         self.connections += 1;
         let request = Request {
+            number: self.connections,
             channel: Channel::External,
             connection: self.connections,
             claimed_name: None,

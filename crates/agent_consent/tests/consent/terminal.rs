@@ -79,6 +79,7 @@ impl Desk {
 
 fn request(connection: u64) -> Request {
     Request {
+        number: 1,
         channel: Channel::External,
         connection,
         claimed_name: Some("agent".into()),

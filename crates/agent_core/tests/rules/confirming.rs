@@ -15,6 +15,7 @@ const VIEW: View = View {
 
 pub(crate) fn request(id: &str) -> Request {
     Request {
+        number: 1,
         channel: Channel::External,
         connection: 1,
         claimed_name: None,

@@ -18,6 +18,7 @@ fn job(connection: u64, gate: &AuthGate, answers: &Answers) -> Job {
     Job {
         call: Call::Describe(Describe::default()),
         request: Request {
+            number: 1,
             channel: Channel::External,
             connection,
             claimed_name: None,

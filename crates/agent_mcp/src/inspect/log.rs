@@ -122,6 +122,7 @@ mod tests {
 
     fn request(scope: Scope) -> Request {
         Request {
+            number: 1,
             channel: Channel::External,
             connection: 7,
             claimed_name: Some("a".into()),

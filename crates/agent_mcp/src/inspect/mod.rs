@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent_core::{AuthGate, Channel, Decision, Request, Scope};
+use agent_core::{AuthGate, Channel, Decision, Request, Scope, request_number};
 use agent_inspect::{Ask, Hide, Inspectable, Job, ReadConsent, Told};
 use agent_wire::{
     Args, Failure, Outcome, RequestId, Verb, error_line, inspector,
@@ -110,6 +110,7 @@ impl Desk {
         *highlighting = None;
         drop(highlighting);
         let request = Request {
+            number: request_number(),
             channel: Channel::External,
             connection,
             claimed_name: None,
