@@ -85,6 +85,7 @@ mod tests {
     fn who_acted_is_said_to_be_acting_for_a_while() {
         let mut recent = Recent::default();
         let acting = |node: String| Notice::Acting {
+            request: 1,
             who: who(1),
             verb: Verb::Click,
             node: Some(node),

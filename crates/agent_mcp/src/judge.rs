@@ -37,6 +37,15 @@ struct Again {
     until: Option<Instant>,
 }
 
+impl Again {
+    fn of(held: &Held) -> Self {
+        Self {
+            number: held.number,
+            until: held.until,
+        }
+    }
+}
+
 /// What the gate came to.
 enum Passed {
     /// Go on.
@@ -70,10 +79,7 @@ impl Judge<'_> {
         let mut waiting: Vec<Scope> = Vec::new();
         while let Some(held) = outbox.resume(&waiting) {
             let id = held.request.id.clone();
-            let again = Again {
-                number: held.number,
-                until: held.until,
-            };
+            let again = Again::of(&held);
             self.refuse(&id, self.judge(held.request, held.bytes, Some(again)));
             waiting.extend(outbox.resumed());
         }
@@ -82,12 +88,7 @@ impl Judge<'_> {
     /// In the wire's order: id, method, the form of the parameters, gate, armed; what they name
     /// and the UI are for the turn of the UI thread that it gets. `again`: if it was
     /// held back before.
-    fn judge(
-        &self,
-        request: Request,
-        bytes: usize,
-        again: Option<Again>,
-    ) -> Result<(), Failure> {
+    fn judge(&self, request: Request, bytes: usize, again: Option<Again>) -> Result<(), Failure> {
         #[cfg(feature = "inspector")]
         if let Some(desk) = &self.shared.desk
             && let Some(row) = agent_wire::inspector::method(&request.method)
@@ -248,7 +249,9 @@ impl Judge<'_> {
         let now = Instant::now();
         let over = now.checked_add(pending.hold).unwrap_or(now);
         // A question that is put again doesn't begin anew.
-        let until = again.and_then(|again| again.until).map_or(over, |until| until.min(over));
+        let until = again
+            .and_then(|again| again.until)
+            .map_or(over, |until| until.min(over));
         let later = || to_wire::pending(pending.retry_after);
         if until <= now {
             return Err(later());
@@ -534,7 +537,8 @@ mod tests {
         judge.request(request, 0, Instant::now());
         let held = connection.outbox.resume(&[]).unwrap();
         connection.outbox.revoke(RevokedUntil::Gone);
-        let judged = judge.judge(held.request, held.bytes, Some(held.until));
+        let again = Again::of(&held);
+        let judged = judge.judge(held.request, held.bytes, Some(again));
         assert_eq!(judged, Err(Failure::consent_denied()));
         assert_eq!(*lock(&policy.0), ["consent_denied"]);
     }

@@ -155,7 +155,7 @@ pub fn serve_fd(config: Config, fd: OwnedFd, peer: FdPeer) -> Result<Server, Ser
         .map_err(ServeError::io("set the stream up"))?;
     let identity = match peer {
         FdPeer::Unknown => Identity {
-            peer: peer::connected(credentials),
+            peer: peer::connected(&stream, credentials),
             named: None,
         },
         FdPeer::Pid(pid) => Identity {
@@ -719,7 +719,7 @@ fn accept_one(shared: &Arc<Shared>, stream: UnixStream) {
         return;
     }
     let identity = Identity {
-        peer: peer::connected(credentials),
+        peer: peer::connected(&stream, credentials),
         named: None,
     };
     shared.welcome(stream, identity);

@@ -61,6 +61,19 @@ fn option<T: Copy>(socket: impl AsFd, name: c_int) -> io::Result<T> {
     Ok(unsafe { value.assume_init() })
 }
 
+/// A handle on the process that connected: this system has none, when it started has to do.
+pub(crate) struct Held;
+
+impl Held {
+    pub(crate) fn at(_socket: impl AsFd, _pid: u32) -> Self {
+        Self
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        false
+    }
+}
+
 /// When the process started, in microseconds since 1970.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     let info = info(pid)?;

@@ -8,9 +8,10 @@
 )]
 mod platform;
 
-use std::sync::Arc;
+use std::{os::fd::AsFd, sync::Arc};
 
 use agent_core::Peer;
+use platform::Held;
 
 pub(crate) use platform::{AVAILABLE, credentials, executable, started};
 
@@ -39,8 +40,18 @@ pub(crate) struct Credentials {
 
 /// The facts for the gate of who connected. `None`: it can't be identified, or it is the app
 /// itself.
-pub(crate) fn connected(credentials: Credentials) -> Option<Arc<Peer>> {
-    process(credentials.pid?, Some(credentials.uid))
+pub(crate) fn connected(socket: impl AsFd, credentials: Credentials) -> Option<Arc<Peer>> {
+    let pid = credentials.pid?;
+    // From before its facts are read to after: what has its number by now is another.
+    let held = Held::at(socket, pid);
+    let peer = process(pid, Some(credentials.uid))?;
+    if held.has_ended() {
+        return Some(Arc::new(Peer {
+            uid: Some(credentials.uid),
+            ..Peer::default()
+        }));
+    }
+    Some(peer)
 }
 
 /// The facts for the gate of a process that the app named. `None`: it is the app itself.

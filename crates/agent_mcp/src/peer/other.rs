@@ -12,6 +12,19 @@ pub(crate) fn credentials(_socket: impl AsFd) -> io::Result<Credentials> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// A handle on the process that connected: this system has none, when it started has to do.
+pub(crate) struct Held;
+
+impl Held {
+    pub(crate) fn at(_socket: impl AsFd, _pid: u32) -> Self {
+        Self
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        false
+    }
+}
+
 /// When the process started.
 pub(crate) fn started(_pid: u32) -> Option<u64> {
     None
