@@ -11,7 +11,10 @@ use std::{
 };
 
 use agent_headless::{Headless, Kind, Tree, Widget};
-use agent_surface::Surface;
+use agent_surface::{
+    Builder, Surface,
+    consent::{Consent, Mode},
+};
 
 use crate::{
     BUTTONS, EXPOSED, FIELDS,
@@ -57,12 +60,32 @@ pub fn open_window(tree: &mut Tree, n: usize, clicks: &Arc<AtomicUsize>) {
 /// # Errors
 /// If there is no place for the socket.
 pub fn serve(n: usize) -> io::Result<Served> {
+    serve_to(n, |builder, _| builder)
+}
+
+/// The same, where `agent_consent` lets everybody in, tells the app of it and writes the log.
+///
+/// # Errors
+/// If there is no place for the socket.
+pub fn serve_with_consent(n: usize) -> io::Result<Served> {
+    serve_to(n, |builder, folder| {
+        let consent = Consent::builder("org.example.bench")
+            .mode(Mode::AllowAll)
+            .rules_dir(folder.beside("rules"))
+            .log(folder.beside("log.jsonl"))
+            .build();
+        builder.gate(consent.gate())
+    })
+}
+
+fn serve_to(n: usize, set: impl FnOnce(Builder, &Folder) -> Builder) -> io::Result<Served> {
     let folder = Folder::new()?;
     let clicks = Arc::new(AtomicUsize::new(0));
     let clicked = clicks.clone();
     let app = Headless::start("ui", move |tree| open_window(tree, n, &clicked));
     let ui = app.run(|_| ThreadClock::of_this_thread());
-    let surface = open_to_all(Surface::builder("org.example.bench").headless(&app))
+    let builder = open_to_all(Surface::builder("org.example.bench").headless(&app));
+    let surface = set(builder, &folder)
         .at(folder.socket())
         .serve()
         .map_err(io::Error::other)?;

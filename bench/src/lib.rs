@@ -7,6 +7,7 @@
 //! | [`served`] | an app, or the ping-pong, with one client connected |
 //! | [`thread_clock`] | how long one thread has run |
 //! | [`blocks`] | several things timed in turns, so that a noisy machine is noisy to all of them |
+//! | [`consent`] | until an agent is cut off whose rule another program has removed |
 //! | [`events`] | events through many subscriptions, and a bare bounded channel |
 //! | `instructions` | what an egui frame costs, counted by callgrind |
 //! | `inspector` | the developer's window on an app of many nodes |
@@ -21,6 +22,7 @@
 
 pub mod appkit_app;
 pub mod blocks;
+pub mod consent;
 #[cfg(feature = "egui")]
 pub mod egui_app;
 pub mod events;

@@ -4,6 +4,7 @@ use std::{io, path::Path, time::Duration};
 
 use crate::{
     blocks::{Blocks, Effort, in_turns, median, median_of},
+    consent,
     egui_app::Mode,
     events::{self, SUBSCRIPTIONS, Told},
     headless_app, inspector, instructions,
@@ -19,6 +20,8 @@ pub struct Plan {
     pub headless: Extent,
     /// Of egui, whose windows of many widgets take long to draw.
     pub egui: Extent,
+    /// How often a rule is removed from outside.
+    pub revocations: usize,
     /// How many events are told to many, and how often over.
     pub events: (usize, usize),
     /// The numbers of widgets for which instructions are counted.
@@ -38,6 +41,7 @@ impl Plan {
             },
             ..Extent::FULL
         },
+        revocations: 40,
         events: (1_000_000, 5),
         counted: &[1_000, 10_000],
         inspected: (50_000, 120),
@@ -46,6 +50,7 @@ impl Plan {
     pub const SMOKE: Self = Self {
         headless: Extent::SMOKE,
         egui: Extent::SMOKE,
+        revocations: 1,
         events: (1_000, 1),
         counted: &[],
         inspected: (60, 6),
@@ -62,6 +67,9 @@ pub fn measure(plan: &Plan, egui_frames: &Path, said: impl Fn(&str)) -> io::Resu
         said(toolkit.name);
         rows.extend(toolkit.measure(extent)?);
     }
+    said("consent");
+    rows.push(asked_of_consent(plan)?);
+    rows.push(revoked(plan)?);
     said("events");
     rows.push(notice(plan)?);
     rows.extend(many_who_listen(plan)?);
@@ -105,6 +113,48 @@ fn notice(plan: &Plan) -> io::Result<Row> {
         its_cost: cost(&back),
         ratio: Some(told.ratio_to(&back)),
         required: Required::AtMost(2.0),
+    })
+}
+
+/// What the app's policy costs: a click that `agent_consent` lets in, tells the app of and logs.
+fn asked_of_consent(plan: &Plan) -> io::Result<Row> {
+    let n = plan.headless.few();
+    let mut apps = [
+        headless_app::serve(n)?,
+        headless_app::serve_with_consent(n)?,
+    ];
+    let asks = [(0, Ask::Click), (1, Ask::Click)];
+    let all = in_turns(&mut apps, &asks, plan.headless.effort)?;
+    let [plain, consent] = all.as_slice() else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    Ok(Row {
+        what: format!(
+            "headless: `click` with `agent_consent` for a gate, among {}",
+            number_of(n)
+        ),
+        cost: cost(consent),
+        beside: "the same with a gate that lets everybody in".to_owned(),
+        its_cost: cost(plain),
+        ratio: Some(consent.ratio_to(plain)),
+        required: Required::Nothing,
+    })
+}
+
+/// How soon a rule's removal by another program is noticed, at the latest.
+fn revoked(plan: &Plan) -> io::Result<Row> {
+    let took = consent::revoked_from_outside(plan.revocations)?;
+    let longest = took.iter().max().copied().unwrap_or_default();
+    Ok(Row {
+        what: format!(
+            "a rule removed by another program, to its agent cut off: the longest of {}",
+            plan.revocations
+        ),
+        cost: time(longest),
+        beside: "what is promised".to_owned(),
+        its_cost: time(consent::WITHIN),
+        ratio: Some(longest.div_duration_f64(consent::WITHIN)),
+        required: Required::AtMost(1.0),
     })
 }
 

@@ -283,6 +283,11 @@ impl Folder {
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
-        self.0.path().join("bench.sock")
+        self.beside("bench.sock")
+    }
+
+    /// Another file in it.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 }

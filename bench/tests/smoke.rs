@@ -21,7 +21,7 @@ fn every_benchmark_runs() {
 #[test]
 fn every_row_is_measured() {
     let rows = measure(&Plan::SMOKE, Path::new(FRAMES), |_| ()).unwrap();
-    assert_eq!(rows.len(), 33 + 5, "{}", markdown(&rows));
+    assert_eq!(rows.len(), 35 + 5, "{}", markdown(&rows));
     for row in &rows {
         if let Some(ratio) = row.ratio {
             assert!(ratio.is_finite() && ratio >= 0.0, "{row}");

@@ -143,7 +143,7 @@ fn what_was_saved_is_there_and_whole_though_writers_are_killed() {
 }
 
 #[test]
-#[ignore = "takes minutes: the same at full size"]
+#[ignore = "takes a minute: the same at full size, a step of its own in .ci/run"]
 fn what_was_saved_is_there_and_whole_though_writers_are_killed_in_full() {
     writers_are_killed(1_000);
 }
