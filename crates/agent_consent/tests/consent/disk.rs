@@ -73,7 +73,9 @@ fn whole_lines(path: &Path) -> Vec<String> {
         .collect()
 }
 
-fn writers_are_killed(count: usize) {
+#[test]
+fn what_was_saved_is_there_and_whole_though_writers_are_killed() {
+    let count = 1_000;
     let folder = agent_test_support::folder();
     let writers: Vec<String> = (0..8).map(|n| format!("writer{n}")).collect();
     let run = |writer: &String| -> Child {
@@ -135,17 +137,6 @@ fn writers_are_killed(count: usize) {
         assert_eq!(*found, rule(&found.agent));
     }
     assert_eq!(loaded.rules.len(), 8 * count);
-}
-
-#[test]
-fn what_was_saved_is_there_and_whole_though_writers_are_killed() {
-    writers_are_killed(40);
-}
-
-#[test]
-#[ignore = "takes a minute: the same at full size, a step of its own in .ci/run"]
-fn what_was_saved_is_there_and_whole_though_writers_are_killed_in_full() {
-    writers_are_killed(1_000);
 }
 
 /// Where no file can grow: it was started so.
