@@ -53,10 +53,14 @@ impl Recent {
     }
 }
 
+/// A word from outside, escaped and cut, in quotation marks that it can't end.
+pub(crate) fn quoted(words: &str) -> String {
+    format!("“{}”", Theirs::new(words).short)
+}
+
 /// What an agent is called, escaped: the name of its program, which the kernel says, else what it
 /// claims, as a claim.
 pub(crate) fn name(who: &Who, texts: &Texts) -> String {
-    let quoted = |words: &str| format!("“{}”", Theirs::new(words).short);
     match (who.channel, &who.name, &who.claimed) {
         (Channel::InApp, ..) => texts.assistant.clone(),
         (_, Some(name), _) => quoted(name),

@@ -8,6 +8,7 @@ mod keys;
 mod liveness;
 mod panel;
 mod place;
+mod rules;
 mod texts;
 mod ui;
 

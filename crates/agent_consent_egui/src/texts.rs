@@ -57,6 +57,38 @@ texts! {
     stop_all_by = "Stop all ({shortcut})";
     /// The button that lets agents in again, as far as they were.
     go_on = "Let agents in again";
+    /// The list of what the user has decided, where there is nothing in it.
+    no_rules = "Nothing is remembered about any agent";
+    /// In that list; `{agent}`.
+    may_use = "{agent} may use this app";
+    /// In that list; `{agent}`.
+    may_not_use = "{agent} may not use this app";
+    /// In that list; `{agent}`.
+    may_see_all = "{agent} may see everything in this app's windows";
+    /// In that list; `{agent}`.
+    may_not_see_all = "{agent} may not see everything in this app's windows";
+    /// In that list; `{agent}`.
+    may_inspect = "{agent} may inspect this app";
+    /// In that list; `{agent}`.
+    may_not_inspect = "{agent} may not inspect this app";
+    /// Since when that holds; `{time}`.
+    since = "Since {time}";
+    /// Until when, after [`since`](Self::since); `{time}`.
+    until = "until {time}";
+    /// The same, of what has no end.
+    until_taken_back = "until you take it back";
+    /// The same, of what isn't on the disk.
+    until_quit = "until this app quits";
+    /// How often it was made use of; `{count}`, `{time}`: the last time.
+    used = "Used {count} times, last {time}.";
+    /// The same, of what never was.
+    not_used = "Not used yet.";
+    /// Opens what the agent was known by.
+    evidence = "What it is known by";
+    /// The button that takes one back; `{agent}`.
+    take_back = "Take back from {agent}";
+    /// The button that takes all back.
+    take_back_all = "Take back all, and stop who is connected";
 }
 
 impl Texts {

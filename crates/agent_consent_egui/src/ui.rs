@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering, mpsc::Receiver},
 };
 
-use agent_consent::{Asked, Builder, Consent, Kind, Notice, Prompt, QuestionId, Text};
+use agent_consent::{Asked, Builder, Consent, Kind, Notice, Prompt, QuestionId, RuleId, Text};
 use agent_egui::{AgentUi as _, Tag};
 use egui::{
     Context, Id, Key, KeyboardShortcut, LayerId, Modifiers, Ui, UiBuilder, UserAttentionType,
@@ -18,6 +18,7 @@ use crate::{
     indicator,
     keys::{Keys, Pressed, Shortcuts},
     panel::{Open, Verdict},
+    rules,
     texts::Texts,
 };
 
@@ -133,11 +134,24 @@ impl ConsentUi {
         let wish = excluded(ui, |ui| {
             indicator::draw(ui, &self.consent, &self.recent, &self.texts, stop_all)
         });
+        self.grant(wish);
+    }
+
+    /// Draws what the user has decided about agents, each with a button that takes it back, where
+    /// the app wants it: in its settings, say. What is taken back is over at once.
+    pub fn rules(&mut self, ui: &mut Ui) {
+        let wish = excluded(ui, |ui| rules::draw(ui, &self.consent, &self.texts));
+        self.grant(wish);
+    }
+
+    /// Other than a question's, these buttons need no care: stopping does no harm.
+    fn grant(&self, wish: Option<Wish>) {
         match wish {
-            // Other than a question's, this button needs no care: stopping does no harm.
             Some(Wish::Stop(connection)) => drop(self.consent.stop(connection)),
             Some(Wish::StopAll) => self.consent.stop_all(),
             Some(Wish::GoOn) => self.consent.resume(),
+            Some(Wish::Revoke(rule)) => drop(self.consent.revoke(&rule)),
+            Some(Wish::RevokeAll) => self.consent.revoke_all(),
             None => {}
         }
     }
@@ -249,13 +263,16 @@ impl ConsentUi {
 }
 
 /// What the user wants of agents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// Stop the one of this connection.
     Stop(u64),
     StopAll,
     /// Let them in again.
     GoOn,
+    /// Take back what was decided.
+    Revoke(RuleId),
+    RevokeAll,
 }
 
 /// Draws what agents must neither see nor press.

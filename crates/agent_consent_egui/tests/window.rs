@@ -33,6 +33,7 @@ struct App {
     name: String,
     shift: f32,
     modal: bool,
+    shows_rules: bool,
     /// Presses Enter by itself, as a backend does beside a widget.
     puts_in: bool,
 }
@@ -41,6 +42,9 @@ fn draw(ui: &mut Ui, app: &mut App) {
     ui.agent_window(Tag::id("main"));
     if let Some(consent_ui) = &mut app.consent_ui {
         consent_ui.indicator(ui);
+    }
+    if let Some(consent_ui) = app.consent_ui.as_mut().filter(|_| app.shows_rules) {
+        consent_ui.rules(ui);
     }
     let label = ui.label("Name");
     ui.add(TextEdit::singleline(&mut app.name).agent_id("name"))
@@ -495,6 +499,64 @@ fn who_is_connected_is_shown_and_can_be_stopped() {
     window.steps(2);
     assert!(label(&window, "All agents are stopped"));
     assert!(!label(&window, "Let agents in again"));
+}
+
+#[test]
+fn what_was_decided_is_shown_and_can_be_taken_back() {
+    let mut window = Window::of(|builder| builder.no_log().remember_unproven(), |ui| ui);
+    window.harness.state_mut().shows_rules = true;
+    window.steps(2);
+    let shown = |window: &Window, label: &str| {
+        let found = window.harness.query_all_by_label_contains(label);
+        found.into_iter().next().is_some()
+    };
+    assert!(shown(&window, "Nothing is remembered"));
+    // One that the app vouches for: it has a name, and can be told from others.
+    let named = |connection, name: &str| Request {
+        peer: Some(Arc::new(agent_core::Peer {
+            uid: Some(rustix::process::geteuid().as_raw()),
+            named: Some(name.into()),
+            ..agent_core::Peer::default()
+        })),
+        ..Window::request(connection, Verb::Hello)
+    };
+    let helper = named(1, "Helper”\nAllowed by system");
+    let other = named(2, "Other");
+    for (request, answer) in [(&helper, "Always allow"), (&other, "Never allow")] {
+        window.gate.met(request);
+        assert!(window.gate.ask(request).is_some());
+        window.steps(2);
+        window.look();
+        window.click(answer);
+    }
+    assert_eq!(window.gate.check(&helper), Decision::Allow);
+    window.gate.done(&helper, "allowed");
+    window.steps(2);
+    let name = "“Helper\\u{201d}\\nAllowed by system”";
+    assert!(shown(&window, &format!("{name} may use this app")));
+    assert!(shown(&window, "“Other” may not use this app"));
+    assert!(shown(&window, "Used 1 times") && shown(&window, "Not used yet"));
+    // Agents see nothing of it.
+    let whole = window.ask(Call::Describe(Describe {
+        full: true,
+        ..Describe::default()
+    }));
+    let whole = format!("{whole:?}");
+    assert!(
+        whole.contains("Save") && !whole.contains("may use this app"),
+        "{whole}"
+    );
+
+    window.click(&format!("Take back from {name}"));
+    assert!(matches!(window.gate.check(&helper), Decision::Deny(_)));
+    assert!(!shown(&window, name) && shown(&window, "“Other” may not"));
+    window.click("Take back all, and stop who is connected");
+    assert!(shown(&window, "Nothing is remembered"));
+    assert!(matches!(window.gate.check(&other), Decision::Deny(_)));
+    window.gate.gone(2);
+    let again = named(3, "Other");
+    window.gate.met(&again);
+    assert_eq!(window.gate.check(&again), Decision::Ask);
 }
 
 #[test]
