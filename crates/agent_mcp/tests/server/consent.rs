@@ -2,13 +2,13 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use agent_core::{Decision, RevokedUntil, Verb};
+use agent_core::{AuthGate, Decision, Policy, Request, RevokedUntil, Verb};
 use serde_json::{Value, json};
 
 use crate::{
@@ -318,6 +318,113 @@ fn rule_2_nobody_is_met_for_connecting() {
     eventually("gone", || desk.told().gone == connection);
     eventually("all gone", || served.server.clients().is_empty());
     assert_eq!(desk.told().gone.len(), 1);
+}
+
+/// A policy that lets everybody in, but takes its time to find out who somebody is who calls
+/// itself large: until it may go on.
+#[derive(Default)]
+struct Slow {
+    may_go_on: Mutex<bool>,
+    wake: Condvar,
+    meeting: AtomicUsize,
+    gone: AtomicUsize,
+}
+
+impl Slow {
+    fn go_on(&self) {
+        *self.may_go_on.lock().unwrap() = true;
+        self.wake.notify_all();
+    }
+}
+
+impl Policy for Slow {
+    fn check(&self, _: &Request) -> Decision {
+        Decision::Allow
+    }
+
+    fn met(&self, request: &Request) {
+        if request.claimed_name.as_deref() == Some("large") {
+            self.meeting.fetch_add(1, Ordering::SeqCst);
+            let may_go_on = self.may_go_on.lock().unwrap();
+            drop(self.wake.wait_while(may_go_on, |it| !*it).unwrap());
+        }
+    }
+
+    fn gone(&self, _: u64) {
+        self.gone.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A server with this policy, and who is being met by it: it has asked three things.
+fn meeting() -> (Arc<Slow>, Served, Client) {
+    let slow = Arc::new(Slow::default());
+    let served = served_with(|config| config.gate = AuthGate::of(slow.clone()));
+    let mut client = served.connect();
+    // All at once, so that they are all there to be seen to when it has been met.
+    let lines = [
+        (1, "hello", json!({"name": "large"})),
+        (2, "click", json!({"id": "save"})),
+        (3, "click", json!({"id": "save"})),
+    ]
+    .map(|(id, method, params)| {
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+    });
+    client.raw(&lines.join("\n"));
+    eventually("it is being met", || {
+        slow.meeting.load(Ordering::SeqCst) == 1
+    });
+    (slow, served, client)
+}
+
+#[test]
+fn rule_9_who_takes_long_to_be_met_holds_up_nobody_else() {
+    let (slow, served, mut large) = meeting();
+    for _ in 0..50 {
+        let mut other = served.connect();
+        assert_eq!(outcome(&other.click("save")), "allowed");
+    }
+    slow.go_on();
+    large.reply();
+    for _ in 0..2 {
+        assert_eq!(outcome(&large.reply()), "allowed");
+    }
+    assert_eq!(served.fake.clicked(), 52);
+}
+
+#[test]
+fn rule_9_nothing_is_done_for_who_goes_while_it_is_being_met() {
+    for _ in 0..20 {
+        let (slow, served, large) = meeting();
+        drop(large);
+        slow.go_on();
+        eventually("it is gone", || slow.gone.load(Ordering::SeqCst) == 1);
+        assert!(served.server.clients().is_empty());
+        assert_eq!(served.fake.submitted(), 0);
+        served.connect().assert_served("demo");
+    }
+}
+
+#[test]
+fn rule_2_who_is_being_met_can_be_revoked_and_stopped() {
+    let (slow, served, mut large) = meeting();
+    served.server.revoke();
+    slow.go_on();
+    for _ in 0..3 {
+        assert_eq!(reason(&large.reply()), "consent_denied");
+    }
+    assert_eq!(served.fake.submitted(), 0);
+
+    let (slow, served, mut large) = meeting();
+    let mut other = served.connect();
+    other.assert_served("demo");
+    // It returns, though the policy is at it still.
+    served.server.stop();
+    assert_eq!(served.folder.names(), [""; 0]);
+    other.assert_closed();
+    large.assert_closed();
+    slow.go_on();
+    eventually("it is gone", || slow.gone.load(Ordering::SeqCst) == 2);
+    assert_eq!(served.fake.submitted(), 0);
 }
 
 #[test]
