@@ -2,17 +2,18 @@
 
 use std::{
     sync::{
-        Arc, Condvar, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use agent_core::{AuthGate, Decision, Policy, Request, RevokedUntil, Verb};
+use agent_core::{AuthGate, Decision, RevokedUntil, Verb};
 use serde_json::{Value, json};
 
 use crate::{
     desk::{Desk, is_full},
+    slow::Slow,
     support::{Clicks, Served, served_with},
 };
 use agent_test_support::{Client, eventually, reason};
@@ -320,42 +321,7 @@ fn rule_2_nobody_is_met_for_connecting() {
     assert_eq!(desk.told().gone.len(), 1);
 }
 
-/// A policy that lets everybody in, but takes its time to find out who somebody is who calls
-/// itself large: until it may go on.
-#[derive(Default)]
-struct Slow {
-    may_go_on: Mutex<bool>,
-    wake: Condvar,
-    meeting: AtomicUsize,
-    gone: AtomicUsize,
-}
-
-impl Slow {
-    fn go_on(&self) {
-        *self.may_go_on.lock().unwrap() = true;
-        self.wake.notify_all();
-    }
-}
-
-impl Policy for Slow {
-    fn check(&self, _: &Request) -> Decision {
-        Decision::Allow
-    }
-
-    fn met(&self, request: &Request) {
-        if request.claimed_name.as_deref() == Some("large") {
-            self.meeting.fetch_add(1, Ordering::SeqCst);
-            let may_go_on = self.may_go_on.lock().unwrap();
-            drop(self.wake.wait_while(may_go_on, |it| !*it).unwrap());
-        }
-    }
-
-    fn gone(&self, _: u64) {
-        self.gone.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-/// A server with this policy, and who is being met by it: it has asked three things.
+/// A server whose policy is slow, and who is being met by it: it has asked three things.
 fn meeting() -> (Arc<Slow>, Served, Client) {
     let slow = Arc::new(Slow::default());
     let served = served_with(|config| config.gate = AuthGate::of(slow.clone()));
@@ -370,9 +336,7 @@ fn meeting() -> (Arc<Slow>, Served, Client) {
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
     });
     client.raw(&lines.join("\n"));
-    eventually("it is being met", || {
-        slow.meeting.load(Ordering::SeqCst) == 1
-    });
+    slow.is_meeting();
     (slow, served, client)
 }
 
@@ -397,7 +361,7 @@ fn rule_9_nothing_is_done_for_who_goes_while_it_is_being_met() {
         let (slow, served, large) = meeting();
         drop(large);
         slow.go_on();
-        eventually("it is gone", || slow.gone.load(Ordering::SeqCst) == 1);
+        slow.is_gone(1);
         assert!(served.server.clients().is_empty());
         assert_eq!(served.fake.submitted(), 0);
         served.connect().assert_served("demo");
@@ -423,7 +387,7 @@ fn rule_2_who_is_being_met_can_be_revoked_and_stopped() {
     other.assert_closed();
     large.assert_closed();
     slow.go_on();
-    eventually("it is gone", || slow.gone.load(Ordering::SeqCst) == 2);
+    slow.is_gone(2);
     assert_eq!(served.fake.submitted(), 0);
 }
 
