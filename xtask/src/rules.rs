@@ -103,10 +103,13 @@ fn collect(folder: &Path, there: &mut BTreeSet<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Those in a file's text; macros that make tests out of functions are seen so too.
+/// Those in a file's text; macros that make tests out of functions are seen so too, and what a
+/// test target without a harness lists.
 fn functions_in(code: &str) -> impl Iterator<Item = String> {
     code.lines().filter_map(|line| {
-        let name = line.trim_start().strip_prefix("fn ")?;
+        let line = line.trim_start();
+        let name = line.strip_prefix("pub(crate) ").unwrap_or(line);
+        let name = name.strip_prefix("fn ")?;
         let end = name.find(|c| !is_of_a_name(c)).unwrap_or(name.len());
         Some(name[..end].to_owned())
     })
@@ -131,7 +134,7 @@ mod tests {
             "Each is `rule_4_...`.\n| 1 | a | `rule_1_a`, `rule_1_b2` |\nrule_2_bare, `other`";
         let named: Vec<&str> = named_on(page).into_iter().collect();
         assert_eq!(named, ["rule_1_a", "rule_1_b2"]);
-        let code = "#[test]\nfn rule_1_a() {\n        fn rule_1_b2(x in 0..3) {\n// fn rule_9_no()\nfn other() {";
+        let code = "#[test]\nfn rule_1_a() {\n        fn rule_1_b2(x in 0..3) {\n// fn rule_9_no()\npub(crate) fn other() {";
         let there: Vec<String> = functions_in(code).collect();
         assert_eq!(there, ["rule_1_a", "rule_1_b2", "other"]);
         let page =

@@ -33,15 +33,18 @@ pub(crate) fn run(app: Option<&str>, revoke: Option<&Revoke>) -> Result<(), Stri
         }
         Some(Revoke::All) => forget(&found, |_| true),
         Some(Revoke::One(name)) => {
-            let is_it = |rule: &Rule| rule.id().as_str().starts_with(name.as_str());
-            let count = found.iter().flat_map(|(_, rules)| rules);
-            match count.filter(|rule| is_it(rule)).count() {
-                0 => Err(format!(
+            // Nothing is the beginning of everything, and means none.
+            let is_it =
+                |rule: &Rule| !name.is_empty() && rule.id().as_str().starts_with(name.as_str());
+            let rules = found.iter().flat_map(|(_, rules)| rules);
+            let meant: Vec<&Rule> = rules.filter(|rule| is_it(rule)).collect();
+            match meant.as_slice() {
+                [] => Err(format!(
                     "no rule is called {}; without --revoke they are listed",
                     quote(name)
                 )),
-                1 => forget(&found, is_it),
-                _ => Err(format!("several rules begin with {}", quote(name))),
+                [_] => forget(&found, is_it),
+                several => Err(which(name, several)),
             }
         }
     }
@@ -59,6 +62,16 @@ fn forget(found: &[(Store, Vec<Rule>)], is_it: impl Fn(&Rule) -> bool) -> Result
         }
     }
     failed
+}
+
+/// Whole, so that there is always more to say.
+fn which(name: &str, several: &[&Rule]) -> String {
+    let mut out = format!("several rules begin with {}, say which:", quote(name));
+    for rule in several {
+        let (id, app, name) = (rule.id(), clean(&rule.app), quote(&rule.name));
+        let _ = write!(out, "\n  {}  {name} in {app}", id.as_str());
+    }
+    out
 }
 
 fn listed(found: &[(Store, Vec<Rule>)]) -> String {

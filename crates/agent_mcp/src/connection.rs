@@ -12,6 +12,7 @@ use std::{
 
 use agent_core::{Answer, Peer, Subscribed, connection_number};
 use agent_wire::{Failure, RequestId, error_line, limits::names};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::{
     outbox::{Access, Ending, Outbox, Overflow},
@@ -158,6 +159,13 @@ impl Connection {
         let withdrawn = self.outbox.end(Ending::Abort);
         let _ = self.stream.shutdown(Shutdown::Both);
         withdrawn
+    }
+
+    /// Whether the client is gone; one that has only said all it had to say is not. Never waits.
+    pub(crate) fn has_hung_up(&self) -> bool {
+        let at_once = Timespec::default();
+        let mut fds = [PollFd::new(&self.stream, PollFlags::empty())];
+        matches!(poll(&mut fds, Some(&at_once)), Ok(1..))
     }
 
     /// The reader holds so much of a line whose end hasn't come.

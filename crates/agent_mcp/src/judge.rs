@@ -204,6 +204,10 @@ impl Judge<'_> {
     fn meet(&self, request: &agent_core::Request) {
         if !self.connection.met.swap(true, Ordering::AcqRel) {
             self.shared.gate.met(request);
+            // That may have taken long: nothing begins for a client that went meanwhile.
+            if self.connection.has_hung_up() {
+                self.connection.close();
+            }
         }
     }
 

@@ -15,8 +15,12 @@ mod support;
 #[path = "server/desk.rs"]
 mod desk;
 
+#[allow(dead_code, reason = "shared with the tests of the bare dialect")]
+#[path = "server/slow.rs"]
+mod slow;
+
 use std::{
-    sync::atomic::Ordering,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -25,16 +29,21 @@ use serde_json::{Value, json};
 
 use agent_test_support::{Client, eventually, limit, reason, takes_less_than};
 use desk::Desk;
+use slow::Slow;
 use support::{Clicks, Served, served, served_with};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const NEWEST: &str = "2026-07-28";
 
 fn initialize(client: &mut Client, revision: &str) -> Value {
+    initialize_as(client, "test", revision)
+}
+
+fn initialize_as(client: &mut Client, name: &str, revision: &str) -> Value {
     let reply = client.ask(
         "initialize",
         json!({"protocolVersion": revision, "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"}}),
+            "clientInfo": {"name": name, "version": "1"}}),
     );
     client.notify("notifications/initialized", json!({}));
     reply["result"].clone()
@@ -424,6 +433,31 @@ fn the_gate_hears_what_the_client_calls_itself_and_a_revocation_ends_it() {
         "{reply}"
     );
     assert_eq!(served.fake.clicked.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn rule_9_who_takes_long_to_be_met_holds_up_no_other_client_of_the_sdk() {
+    let follow = json!({"uri": "agent-surface://events?node=save"});
+    for (method, params) in [("tools/call", click()), ("resources/subscribe", follow)] {
+        let slow = Arc::new(Slow::default());
+        let served = served_with(|config| config.gate = AuthGate::of(slow.clone()));
+        let mut large = served.connect();
+        initialize_as(&mut large, "large", "2025-11-25");
+        let asked = large.send(method, params.clone());
+        slow.is_meeting();
+        for _ in 0..10 {
+            let mut other = served.connect();
+            initialize(&mut other, "2025-11-25");
+            let reply = other.ask("tools/call", click());
+            assert!(!is_error(&reply), "{method}: {reply}");
+            let reply = other.ask(method, params.clone());
+            assert!(reply["error"].is_null(), "{reply}");
+        }
+        slow.go_on();
+        let reply = large.reply();
+        assert_eq!(reply["id"], asked, "{reply}");
+        assert!(reply["error"].is_null(), "{reply}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@
 )]
 
 mod alone;
+mod apart;
 mod client;
 mod folder;
 mod job;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use self::{
     alone::in_its_own_process,
+    apart::{Apart, pass_on},
     client::{Client, limit, reason},
     folder::{TempDir, folder},
     job::{allow, job},

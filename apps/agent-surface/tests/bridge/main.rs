@@ -9,6 +9,7 @@
     reason = "a test that fails says so by panicking"
 )]
 
+mod consent;
 mod events;
 mod peer;
 mod support;

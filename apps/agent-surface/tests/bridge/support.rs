@@ -12,14 +12,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use agent_consent::Store;
 use agent_core::{Policy, Request};
 use agent_surface::{
     AuthGate, Decision, Surface, Tag,
     headless::{Headless, Tree, Widget},
 };
-use agent_test_support::{LONG, eventually};
+use agent_test_support::{Apart, LONG, eventually, pass_on};
 use agent_wire::{Timeout, Verb, limits::LONGEST_WAIT};
 use serde_json::{Value, json};
+
+use crate::consent::be_an_app_that_asks;
 
 /// Says to this program that it is to be an app, and which.
 const ROLE: &str = "AGENT_SURFACE_TEST_APP";
@@ -40,17 +43,46 @@ impl Place {
         self.path().join("agent-surface")
     }
 
+    /// Where programs remember things.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.path().join("state")
+    }
+
+    /// The rules that an app of this id remembers.
+    pub(crate) fn rules(&self, id: &str) -> Store {
+        Store::at(self.state().join("agent-surface/rules").join(id))
+    }
+
+    /// A client in a process of its own, whose program is called so: a copy of this one.
+    pub(crate) fn agent(&self, name: &str, of: &App) -> Apart {
+        let program = self.path().join("bin").join(name);
+        if !program.exists() {
+            std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+            std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        }
+        let stem = format!("{}-{}.sock", of.id, of.pid());
+        let address = self.sockets().join(stem);
+        let mut command = Command::new(program);
+        command.env(ROLE, format!("agent {}", address.display()));
+        Apart::start(command)
+    }
+
     /// Starts an app of this id and kind in a process of its own, and waits until it serves.
     pub(crate) fn app(&self, id: &str, kind: &str) -> App {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .env(ROLE, format!("{id} {kind}"))
             .env("XDG_RUNTIME_DIR", self.path())
+            .env("XDG_STATE_HOME", self.state())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let said = Lines::of(child.stdout.take().unwrap());
-        let app = App { child, said };
+        let app = App {
+            id: id.to_owned(),
+            child,
+            said,
+        };
         app.wait_for("serving");
         app
     }
@@ -59,7 +91,7 @@ impl Place {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent-surface"));
         command.env("XDG_RUNTIME_DIR", self.path());
-        command.env("XDG_STATE_HOME", self.path().join("state"));
+        command.env("XDG_STATE_HOME", self.state());
         command
     }
 
@@ -119,6 +151,7 @@ fn wait(child: &mut Child) {
 
 /// An app in a process of its own. Killed when dropped.
 pub(crate) struct App {
+    id: String,
     child: Child,
     said: Lines,
 }
@@ -148,8 +181,20 @@ impl App {
 
     /// Ends the pressing of a slow app's button, now and from now on.
     pub(crate) fn go_on(&mut self) {
+        self.tell("go on");
+    }
+
+    fn tell(&mut self, line: &str) {
         let stdin = self.child.stdin.as_mut().unwrap();
-        stdin.write_all(b"go on\n").unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// Tells an app that [asks its user](crate::consent::be_an_app_that_asks) something, and
+    /// hears what it says to that.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, line: &str) -> String {
+        self.tell(line);
+        self.said.next().unwrap()
     }
 
     /// How often its button was pressed, as it says at its end.
@@ -182,14 +227,20 @@ impl Drop for App {
     }
 }
 
-/// If this process is to be an app or a host, it is one and ends.
+/// If this process is to be an app, a host or an agent, it is one and ends.
 pub(crate) fn play_a_role() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
     let (id, kind) = role.split_once(' ').unwrap();
-    if id == "host" {
-        be_a_host(kind);
+    match (id, kind) {
+        ("host", request) => be_a_host(request),
+        ("agent", address) => {
+            pass_on(Path::new(address));
+            std::process::exit(0);
+        }
+        (id, "asking") => be_an_app_that_asks(id),
+        _ => {}
     }
     let kind = kind.to_owned();
     let clicks = Arc::new(Clicks::default());
@@ -250,7 +301,7 @@ impl Clicks {
 }
 
 /// A program that starts the bridge, says its number, and does nothing else until it is killed.
-fn be_a_host(request: &str) {
+fn be_a_host(request: &str) -> ! {
     let child = Command::new(env!("CARGO_BIN_EXE_agent-surface"))
         .arg("mcp")
         .stdin(Stdio::piped())

@@ -1,8 +1,13 @@
 //! What the command promises.
 
-use agent_consent::{Rule, Store};
+use agent_consent::Rule;
 use serde_json::json;
 
+use crate::consent::{
+    a_rule_that_is_not_told_from_others_stays,
+    rule_2_what_the_command_takes_back_is_over_for_who_is_connected,
+    rule_13_a_spoilt_rule_is_told_of_and_lets_nobody_in,
+};
 use crate::events::{
     a_resource_is_followed_before_2026_07_28, a_resource_stays_with_the_app_it_was_followed_in,
     a_stream_is_listened_to_from_2026_07_28_on, events_are_fetched_by_tools,
@@ -30,6 +35,9 @@ tests! {
     a_host_killed_in_mid_call_leaves_no_bridge
     a_cancelled_call_is_withdrawn_in_the_app
     what_is_remembered_is_listed_and_forgotten
+    rule_2_what_the_command_takes_back_is_over_for_who_is_connected
+    a_rule_that_is_not_told_from_others_stays
+    rule_13_a_spoilt_rule_is_told_of_and_lets_nobody_in
     read_only_and_one_app_only
     events_are_fetched_by_tools
     a_resource_is_followed_before_2026_07_28
@@ -186,7 +194,6 @@ fn what_is_remembered_is_listed_and_forgotten() {
     let place = Place::new();
     let nothing = (true, "nothing is remembered about any agent\n".to_owned());
     assert_eq!(place.run(&["consent"]), nothing);
-    let rules = place.path().join("state/agent-surface/rules");
     let rule = |app: &str, name: &str, allow| {
         let rule = Rule {
             app: app.into(),
@@ -202,7 +209,7 @@ fn what_is_remembered_is_listed_and_forgotten() {
             last_used: None,
             uses: 3,
         };
-        Store::at(rules.join(app)).save(&rule).unwrap();
+        place.rules(app).save(&rule).unwrap();
         rule.id().as_str()[..8].to_owned()
     };
     let ada = rule("org.a", "ada", true);

@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
-use agent_core::{Decision, RevokedUntil, Verb};
+use agent_core::{AuthGate, Decision, RevokedUntil, Verb};
 use serde_json::{Value, json};
 
 use crate::{
     desk::{Desk, is_full},
+    slow::Slow,
     support::{Clicks, Served, served_with},
 };
 use agent_test_support::{Client, eventually, reason};
@@ -318,6 +319,76 @@ fn rule_2_nobody_is_met_for_connecting() {
     eventually("gone", || desk.told().gone == connection);
     eventually("all gone", || served.server.clients().is_empty());
     assert_eq!(desk.told().gone.len(), 1);
+}
+
+/// A server whose policy is slow, and who is being met by it: it has asked three things.
+fn meeting() -> (Arc<Slow>, Served, Client) {
+    let slow = Arc::new(Slow::default());
+    let served = served_with(|config| config.gate = AuthGate::of(slow.clone()));
+    let mut client = served.connect();
+    // All at once, so that they are all there to be seen to when it has been met.
+    let lines = [
+        (1, "hello", json!({"name": "large"})),
+        (2, "click", json!({"id": "save"})),
+        (3, "click", json!({"id": "save"})),
+    ]
+    .map(|(id, method, params)| {
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+    });
+    client.raw(&lines.join("\n"));
+    slow.is_meeting();
+    (slow, served, client)
+}
+
+#[test]
+fn rule_9_who_takes_long_to_be_met_holds_up_nobody_else() {
+    let (slow, served, mut large) = meeting();
+    for _ in 0..50 {
+        let mut other = served.connect();
+        assert_eq!(outcome(&other.click("save")), "allowed");
+    }
+    slow.go_on();
+    large.reply();
+    for _ in 0..2 {
+        assert_eq!(outcome(&large.reply()), "allowed");
+    }
+    assert_eq!(served.fake.clicked(), 52);
+}
+
+#[test]
+fn rule_9_nothing_is_done_for_who_goes_while_it_is_being_met() {
+    for _ in 0..20 {
+        let (slow, served, large) = meeting();
+        drop(large);
+        slow.go_on();
+        slow.is_gone(1);
+        assert!(served.server.clients().is_empty());
+        assert_eq!(served.fake.submitted(), 0);
+        served.connect().assert_served("demo");
+    }
+}
+
+#[test]
+fn rule_2_who_is_being_met_can_be_revoked_and_stopped() {
+    let (slow, served, mut large) = meeting();
+    served.server.revoke();
+    slow.go_on();
+    for _ in 0..3 {
+        assert_eq!(reason(&large.reply()), "consent_denied");
+    }
+    assert_eq!(served.fake.submitted(), 0);
+
+    let (slow, served, mut large) = meeting();
+    let mut other = served.connect();
+    other.assert_served("demo");
+    // It returns, though the policy is at it still.
+    served.server.stop();
+    assert_eq!(served.folder.names(), [""; 0]);
+    other.assert_closed();
+    large.assert_closed();
+    slow.go_on();
+    slow.is_gone(2);
+    assert_eq!(served.fake.submitted(), 0);
 }
 
 #[test]

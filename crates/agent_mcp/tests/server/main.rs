@@ -6,7 +6,7 @@
 //! | `support` | the backend, a folder, a server of both |
 //! | `table` | each row of the error table, and that the next request is served |
 //! | `gate` | rule 2: nothing looks at the UI before the gate; revocation |
-//! | `consent` | while the user is asked; what the policy is told; `desk` is that policy |
+//! | `consent` | while the user is asked; what the policy is told; `desk` is that policy, `slow` another |
 //! | `turns` | rule 9: deadlines, cancelling, a busy UI thread; the order of things |
 //! | `bounds` | rule 10: each row of the limits |
 //! | `place` | where the socket is, who may be there, what stays behind |
@@ -24,6 +24,7 @@ mod consent;
 mod desk;
 mod gate;
 mod place;
+mod slow;
 mod streams;
 mod support;
 mod table;

@@ -18,7 +18,7 @@ use agent_surface::{
     egui::{AgentUi as _, AgentWidget as _},
     headless::{Headless, Widget},
 };
-use agent_test_support::{Client, LONG, allow, eventually, folder, reason};
+use agent_test_support::{Client, LONG, allow, eventually, folder, pass_on, reason};
 use egui::Ui;
 use serde_json::json;
 
@@ -50,29 +50,29 @@ fn clicks(clicks: &AtomicUsize) -> usize {
 }
 
 #[derive(Default)]
-struct Drawn {
-    clicks: usize,
+pub(crate) struct Drawn {
+    pub(crate) clicks: usize,
     /// What the next frame does first.
-    block: Option<Block>,
+    pub(crate) block: Option<Block>,
 }
 
 /// Keeps a UI thread busy until the test lets it go on, and says when it is.
-struct Block(Sender<()>, Receiver<()>);
+pub(crate) struct Block(Sender<()>, Receiver<()>);
 
 impl Block {
     /// With what is heard when it has begun, and what ends it.
-    fn new() -> (Self, Receiver<()>, Sender<()>) {
+    pub(crate) fn new() -> (Self, Receiver<()>, Sender<()>) {
         let ((begun, when_begun), (go_on, when_to_go_on)) = (channel(), channel());
         (Self(begun, when_to_go_on), when_begun, go_on)
     }
 
-    fn wait(self) {
+    pub(crate) fn wait(self) {
         self.0.send(()).unwrap();
         let _ = self.1.recv_timeout(LONG);
     }
 }
 
-fn draw(ui: &mut Ui, app: &mut Drawn) {
+pub(crate) fn draw(ui: &mut Ui, app: &mut Drawn) {
     if let Some(block) = app.block.take() {
         block.wait();
     }
@@ -412,6 +412,7 @@ const ROLE: &str = "THE_ROLE_THAT_THIS_PROCESS_PLAYS";
 fn a_process_of_its_own() {
     let argument = PathBuf::from(std::env::var_os("ARGUMENT").unwrap_or_default());
     match std::env::var(ROLE).as_deref() {
+        Ok("agent") => pass_on(&argument),
         Ok("client") => crate::killed::client(&argument),
         Ok("inspector") => crate::hostile_inspector::inspector(&argument),
         Ok("app") => {

@@ -12,6 +12,7 @@ mod app;
 mod consent;
 mod hostile_inspector;
 mod in_app;
+mod in_flight;
 mod inspector;
 mod killed;
 mod listening;
