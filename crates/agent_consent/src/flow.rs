@@ -1299,6 +1299,9 @@ fn rule_9_a_disk_that_hangs_is_told_of_while_it_hangs() {
     app.settled();
     assert_eq!(app.user.told().len(), told, "{:?}", app.user.told());
     assert_eq!(app.consent.rules()[0].rule.name, "agent");
+    eventually("it is no problem any more", || {
+        app.consent.problems().is_empty()
+    });
 }
 
 /// Writes nothing until it is let go.

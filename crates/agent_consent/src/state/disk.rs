@@ -170,10 +170,11 @@ impl State {
     /// or removed until now, and from now on, is told not to be.
     pub(crate) fn rules_hang(&mut self, hang: bool, folder: &Path) {
         self.rules_hang = hang;
+        let why = self.settings.texts.disk_hangs.clone();
         if !hang {
+            self.problems.retain(|problem| problem.why != why);
             return;
         }
-        let why = self.settings.texts.disk_hangs.clone();
         let unsaved: Vec<Rule> = self.unsaved.values().cloned().collect();
         for rule in &unsaved {
             self.not_saved(rule, why.clone());
