@@ -8,8 +8,7 @@ use std::{
 use agent_core::{
     Acted, Action, Answer, Call, Channel, Condition, Decision, Describe, Description, EventVerb,
     Filter, Job, MAX_NAME, MAX_VALUE, Polled, ReplyTo, Request as Asked, Role, Scope, Target,
-    TextRead, Until, Verb, VerbSet, View, connection_number, cut,
-    request_number,
+    TextRead, Until, Verb, VerbSet, View, connection_number, cut, request_number,
 };
 
 use crate::{
