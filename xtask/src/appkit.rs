@@ -56,6 +56,9 @@ fn add_steps(steps: &mut Steps, root: &Path, may_install: bool, picture: bool) {
         built = Ok(build(root, &[])?);
         Ok(Ended::Passed(String::new()))
     });
+    steps.run("appkit: lints, on GNUstep", || {
+        lint(cargo(&root.join("gnustep"), root), &["--all-targets"])
+    });
     steps.run("recipe appkit_agent: on GNUstep", || {
         let program = named(&built, "appkit_agent")?;
         let xvfb = Xvfb::start()?;
@@ -148,6 +151,18 @@ fn cargo(workspace: &Path, root: &Path) -> Command {
     let mut cargo = workspace::cargo(workspace);
     cargo.env("CARGO_TARGET_DIR", workspace::target(root));
     cargo
+}
+
+/// Clippy on a workspace that the main one's doesn't reach, warnings denied.
+fn lint(mut cargo: Command, options: &[&str]) -> Result<Ended, String> {
+    let version = capture(Command::new("cargo").args(["clippy", "--version"]), CHECK)?;
+    if !version.status.success() {
+        let why = "no cargo clippy; add it by: rustup component add clippy";
+        return Ok(Ended::Skipped(why.to_owned()));
+    }
+    cargo.args(["clippy", "--locked"]).args(options);
+    program::run(cargo.args(["--", "-D", "warnings"]))?;
+    Ok(Ended::Passed(String::new()))
 }
 
 fn build(root: &Path, options: &[&str]) -> Result<Vec<PathBuf>, String> {
@@ -272,6 +287,12 @@ fn add_checks(steps: &mut Steps, root: &Path) {
     steps.run("macOS: what an app compiles is accepted", || {
         program::run(&mut check())?;
         Ok(Ended::Passed(String::new()))
+    });
+    steps.run("macOS: lints", || {
+        lint(
+            cargo(&root.join("gnustep/macos-check"), root),
+            &["--target", MACOS],
+        )
     });
     steps.run("macOS: a wrong type is refused", || {
         let said = capture(
