@@ -170,6 +170,13 @@ impl Agent {
     pub(crate) fn pretend(path: &str, content: &str) -> Self {
         Self::of(vec![Link::pretend(path, content)], Some(0))
     }
+
+    /// The same, of whoever asks in this chain.
+    #[cfg(test)]
+    pub(crate) fn pretend_behind(chain: Vec<Link>) -> Self {
+        let principal = principal_of(&chain);
+        Self::of(chain, principal)
+    }
 }
 
 /// What the kernel says of a process and of its parents.
@@ -329,7 +336,7 @@ impl Link {
     /// A program of this path and content, which nobody else stands behind.
     pub(crate) fn pretend(path: &str, content: &str) -> Self {
         Self {
-            pid: 1,
+            pid: 100,
             started: 1,
             leads_session: false,
             executable: Some(path.into()),
@@ -396,14 +403,16 @@ mod tests {
     /// A chain that was looked at, from who connected up, a word a program: `?` can't be read, `!`
     /// is deleted or only in memory, `1:x` is the first process, `x(y)` runs the script y.
     fn chain(line: &str) -> Vec<Link> {
-        let link = |(at, word): (usize, &str)| {
+        let link = |word: &str| {
             let (program, script) = match word.strip_suffix(')').and_then(|it| it.split_once('(')) {
                 Some((program, script)) => (program, Some(script)),
                 None => (word, None),
             };
             let name = program.strip_prefix("1:");
             let mut link = Link::pretend(&format!("/bin/{}", name.unwrap_or(program)), "1");
-            link.pid = name.map_or(100 - at as u32, |_| FIRST_PROCESS);
+            if name.is_some() {
+                link.pid = FIRST_PROCESS;
+            }
             link.script = script.map(|script| Script {
                 path: format!("/a/{script}").into(),
                 content: Some("2".into()),
@@ -415,7 +424,7 @@ mod tests {
             }
             link
         };
-        line.split_whitespace().enumerate().map(link).collect()
+        line.split_whitespace().map(link).collect()
     }
 
     fn asks(line: &str) -> Option<String> {
