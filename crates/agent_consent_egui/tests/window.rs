@@ -496,23 +496,149 @@ fn who_is_connected_is_shown_and_can_be_stopped() {
     assert!(!label(&window, "Let agents in again"));
 }
 
+/// All texts of the widgets, each replaced by its name and what is filled in, between brackets;
+/// and their names.
+macro_rules! marked {
+    ($($name:ident $($filled:literal)?,)*) => {
+        (
+            Texts {
+                $($name: concat!("«", stringify!($name), ":" $(, " {", $filled, "}")?, "»").into(),)*
+            },
+            [$(stringify!($name)),*],
+        )
+    };
+}
+
+/// What a person reads or hears in the window, but for the app's own words.
+fn words(window: &Window) -> Vec<String> {
+    let own = ["Name", "Save", "Pay"];
+    let all = window.harness.query_all_by(|_| true);
+    all.flat_map(|node| {
+        let node = node.accesskit_node();
+        [
+            node.label(),
+            node.value(),
+            node.description(),
+            node.placeholder().map(str::to_owned),
+        ]
+    })
+    .flatten()
+    .filter(|words| !words.is_empty() && !own.contains(&words.as_str()))
+    .collect()
+}
+
 #[test]
 fn every_word_can_be_replaced() {
-    let texts = Texts {
-        decide_later: "Später entscheiden".into(),
-        answer_by_keyboard: "Mit {shortcut} antworten".into(),
-        nobody: "Niemand da".into(),
-        ..Texts::default()
+    let (texts, names) = marked! {
+        answer_by_keyboard "shortcut",
+        decide_later,
+        show_all,
+        show_less,
+        understood,
+        nobody,
+        one "agent",
+        several "count",
+        acting "agent",
+        stopped,
+        acting_now,
+        claims "claim",
+        unidentified,
+        assistant,
+        stop "agent",
+        stop_all,
+        stop_all_by "shortcut",
+        go_on,
     };
+    let long = "long".repeat(60);
+    let folder = folder();
+    let mut seen = String::new();
+    for shortcut in [
+        None,
+        Some(KeyboardShortcut::new(Modifiers::COMMAND, Key::Period)),
+    ] {
+        // A folder is no log.
+        let log = folder.path().to_owned();
+        let questions = agent_consent::Texts {
+            not_logged: "«»".into(),
+            ask_surface: "«»".into(),
+            claims: "«{claim}»".into(),
+            unknown: "«»".into(),
+            no: "«no»".into(),
+            once: "«once»".into(),
+            ..agent_consent::Texts::default()
+        };
+        let mut window = Window::of(
+            |builder| builder.log(log).texts(questions),
+            |ui| match shortcut {
+                None => ui.with_texts(texts.clone()),
+                Some(keys) => ui.with_texts(texts.clone()).with_stop_shortcut(keys),
+            },
+        );
+        let mut look = |window: &Window| {
+            for words in words(window) {
+                let lines = words.lines();
+                let ours = |line: &str| line.starts_with('«') && line.ends_with('»');
+                assert!(lines.clone().all(ours), "not from a table: {words}");
+                seen.extend(lines);
+            }
+        };
+        look(&window);
+        let mut request = Window::request(1, Verb::Click);
+        request.claimed_name = Some(long.clone());
+        window.gate.met(&request);
+        assert!(window.gate.ask(&request).is_some());
+        window.look();
+        look(&window);
+        window.click("«show_all:»");
+        look(&window);
+        window.look();
+        window.click("«once»");
+        assert_eq!(window.gate.check(&request), Decision::Allow);
+        eventually("it is said that nothing is logged", || {
+            window.steps(1);
+            window.harness.query_by_label("«understood:»").is_some()
+        });
+        look(&window);
+        window.click("«understood:»");
+        look(&window);
+        window.gate.acting(&request);
+        window.steps(2);
+        look(&window);
+        window.consent.set_mode(Mode::AllowAll);
+        for (connection, channel) in [(2, Channel::External), (3, Channel::InApp)] {
+            let mut other = Window::request(connection, Verb::Hello);
+            (other.channel, other.claimed_name) = (channel, None);
+            window.gate.met(&other);
+            assert_eq!(window.gate.check(&other), Decision::Allow);
+        }
+        window.gate.done(&request, "allowed");
+        window.steps(30);
+        look(&window);
+        window.click("«several: 3»");
+        window.gate.acting(&request);
+        window.steps(2);
+        look(&window);
+        window.consent.stop_all();
+        window.steps(2);
+        look(&window);
+    }
+    let unseen = names
+        .iter()
+        .filter(|name| !seen.contains(&format!("«{name}:")));
+    assert_eq!(unseen.collect::<Vec<_>>(), Vec::<&&str>::new());
+}
+
+#[test]
+fn another_shortcut_leads_to_the_question() {
     let shortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F9);
-    let mut window = Window::with(|ui| ui.with_texts(texts).with_answer_shortcut(shortcut));
-    assert!(window.harness.query_by_label("Niemand da").is_some());
+    let mut window = Window::with(|ui| ui.with_answer_shortcut(shortcut));
     window.asks(1);
-    assert!(window.harness.query_by_label("Mit F9 antworten").is_some());
+    let hint = window.harness.query_by_label_contains("F9");
+    assert!(hint.is_some());
     window.look();
     window.key(Key::F9);
     assert!(window.button(NO).is_focused());
-    window.click("Später entscheiden");
+    window.click("Decide later");
     assert!(!window.is_shown());
 }
 
