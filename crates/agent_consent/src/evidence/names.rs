@@ -50,7 +50,7 @@ const LAUNCHERS: &[&str] = &[
     "alacritty contour cool-retro-term cosmic-term deepin-terminal foot footclient \
      ghostty gnome-terminal gnome-terminal-server iterm kgx kitty konsole lxterminal \
      mate-terminal ptyxis ptyxis-agent qterminal rio rxvt sakura st terminal terminator \
-     terminology tilda tilix urxvt urxvtd uxterm vte-spawn warp-terminal wezterm \
+     terminology tilda tilix urxvt urxvtd uxterm vte-spawn wezterm \
      wezterm-gui wezterm-mux-server xfce4-terminal xterm yakuake",
 ];
 

@@ -205,14 +205,19 @@ impl Screen {
         self.0.lock().unwrap()
     }
 
+    /// The question, once it is there: whoever tells something at that moment shows it too.
+    fn open(&self) -> Asked {
+        eventually("the question is shown", || self.lock().open.is_some());
+        self.lock().open.take().unwrap()
+    }
+
     fn answer(&self, answer: Answer) {
-        let asked = self.lock().open.take().unwrap();
+        let asked = self.open();
         assert!(asked.answer(answer), "{answer:?} to {asked:?}");
     }
 
     fn dismiss(&self) {
-        let asked = self.lock().open.take().unwrap();
-        assert!(asked.dismiss());
+        assert!(self.open().dismiss());
     }
 
     fn was_told(&self, name: &str) {
