@@ -1,7 +1,9 @@
-//! `picture`: windows for the documents: the egui recipe's, with what an agent sees outlined, and
-//! one in which the user is asked, and the developer's view of the first and of the AppKit recipe.
+//! `picture`: windows for the documents: the egui recipe's, with what an agent sees outlined, two
+//! in which the user is asked, about an action and about an agent, and the developer's view of the
+//! first and of the AppKit recipe.
 
 mod agent;
+mod assistant;
 mod inspector;
 
 use std::{
@@ -25,8 +27,11 @@ use crate::{
 /// Where the egui recipe's window is kept.
 const SEEN: &str = "docs/egui_agent.png";
 
-/// Where the window is kept in which the user is asked.
+/// Where the window is kept in which the user is asked about an action.
 const ASKED: &str = "docs/inapp_agent.png";
+
+/// Where the one is kept in which the user is asked about an agent.
+const CONSENT: &str = "docs/consent.png";
 
 /// Taking the picture and drawing on it, which ImageMagick does.
 const DRAWING: Duration = Duration::from_secs(60);
@@ -47,6 +52,7 @@ pub(crate) fn run(_: &Options) -> Result<(), String> {
     let root = workspace::root()?;
     what_an_agent_sees(&root)?;
     what_the_user_is_asked(&root)?;
+    whom_the_user_is_asked_about(&root)?;
     inspector::take(&root)
 }
 
@@ -87,6 +93,17 @@ fn what_the_user_is_asked(root: &Path) -> Result<(), String> {
     let (window, _) = window.after("<- needs_confirmation")?;
     window.take("640x400", &root.join(ASKED))?;
     println!("wrote {ASKED}");
+    Ok(())
+}
+
+fn whom_the_user_is_asked_about(root: &Path) -> Result<(), String> {
+    let bridge = recipes::build(root, &root.join("apps/agent-surface"))?;
+    let window = Window::open(root, "recipes/inapp_agent", &["--serve"], None)?;
+    let (window, _) = window.after("Serving at ")?;
+    let _asks = assistant::start(&bridge, &window.runtime)
+        .map_err(|error| format!("the assistant could not be started: {error}"))?;
+    window.take("640x400", &root.join(CONSENT))?;
+    println!("wrote {CONSENT}");
     Ok(())
 }
 

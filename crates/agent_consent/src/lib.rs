@@ -36,5 +36,5 @@ pub use scripted::Scripted;
 pub use shown::{Piece, Text, Theirs};
 pub use state::{Connected, Remembered};
 pub use store::{Loaded, Problem, Store};
-pub use terminal::Terminal;
+pub use terminal::{Terminal, TerminalTexts};
 pub use texts::Texts;

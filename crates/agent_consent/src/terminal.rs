@@ -19,6 +19,27 @@ pub struct Terminal {
 struct Screen {
     output: Box<dyn Write + Send>,
     open: Option<Asked>,
+    texts: TerminalTexts,
+}
+
+/// The words of a [`Terminal`] that a question doesn't bring along; those of the questions are in
+/// [`Texts`](crate::Texts).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TerminalTexts {
+    /// After a line that chooses nothing; `{count}`: the number of choices.
+    pub choose: String,
+    /// After a question that was taken back.
+    pub withdrawn: String,
+}
+
+impl Default for TerminalTexts {
+    /// English.
+    fn default() -> Self {
+        Self {
+            choose: "A number from 1 to {count}: ".to_owned(),
+            withdrawn: "(withdrawn)".to_owned(),
+        }
+    }
 }
 
 impl Terminal {
@@ -41,6 +62,7 @@ impl Terminal {
         let screen = Arc::new(Mutex::new(Screen {
             output: Box::new(output),
             open: None,
+            texts: TerminalTexts::default(),
         }));
         let reads = screen.clone();
         std::thread::Builder::new()
@@ -54,6 +76,13 @@ impl Terminal {
                 drop(open);
             })?;
         Ok(Self { screen })
+    }
+
+    /// Other words, or another language.
+    #[must_use]
+    pub fn with_texts(self, texts: TerminalTexts) -> Self {
+        lock(&self.screen).texts = texts;
+        self
     }
 }
 
@@ -83,13 +112,14 @@ fn answer(screen: &Mutex<Screen>, line: &str) {
             asked.answer(choice.answer);
         }
         None => {
-            let choices = asked.choices().len();
+            let count = asked.choices().len().to_string();
             let mut screen = lock(screen);
             // It may have been withdrawn just now.
             if !asked.is_open() {
                 return;
             }
-            screen.print(&format!("A number from 1 to {choices}: "));
+            let choose = screen.texts.choose.replace("{count}", &count);
+            screen.print(&choose);
             screen.open = Some(asked);
         }
     }
@@ -116,7 +146,8 @@ impl Prompt for Terminal {
         let mut screen = lock(&self.screen);
         let gone = screen.open.take_if(|open| open.id() == question);
         if gone.is_some() {
-            screen.print("\n(withdrawn)\n");
+            let withdrawn = format!("\n{}\n", screen.texts.withdrawn);
+            screen.print(&withdrawn);
         }
         drop(screen);
         drop(gone);

@@ -11,7 +11,8 @@ use crate::{
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
         /// Every text that is shown. In braces stands what is filled in; a text may leave it out,
-        /// and have it anywhere. What comes from outside is set apart and escaped when filled in.
+        /// and have it anywhere. What comes from outside is set apart and escaped when filled in;
+        /// `{why}` is what the system says, or the disk's keeper in English.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Texts {
             $($(#[$doc])* pub $name: String,)*
@@ -21,6 +22,14 @@ macro_rules! texts {
             /// English.
             fn default() -> Self {
                 Self { $($name: $text.to_owned(),)* }
+            }
+        }
+
+        #[cfg(test)]
+        impl Texts {
+            /// Each, with its name.
+            fn each(&mut self) -> Vec<(&'static str, &mut String)> {
+                vec![$((stringify!($name), &mut self.$name),)*]
             }
         }
     };
@@ -42,8 +51,8 @@ texts! {
     /// `{program}`: the path of the program that asks.
     program = "Program: {program}";
     /// `{client}`: the program that connected; `{program}`: the one that asks.
-    program_by = "Program: {program}, through {client}";
-    /// After the program, once for each that it was started by; `{parent}`.
+    program_by = "Program: {program}. It connected through {client}";
+    /// After who connected, once for each that it was started by, all the way up; `{parent}`.
     started_by = ", started by {parent}";
     /// In place of `{parent}`, where that can't be read.
     hidden = "a program that can't be looked at";
@@ -161,7 +170,7 @@ impl Texts {
         lines
     }
 
-    /// Who connected, and by whom it was started, all the way up.
+    /// Who asks, who connected, and by whom that was started, all the way up.
     fn chain(&self, agent: &Agent) -> Option<Text> {
         let path = |link: &Link| match &link.executable {
             Some(path) => Piece::theirs(&path.to_string_lossy()),
@@ -175,9 +184,8 @@ impl Texts {
         } else {
             Text::fill(&self.program_by, &named)
         };
-        let above = agent.chain().iter().skip_while(|link| *link != program);
-        let mut last = path(program);
-        for parent in above.skip(1).map(path) {
+        let mut last = path(client);
+        for parent in agent.chain().iter().skip(1).map(path) {
             // A shell in a shell, a worker of a server: once says it.
             if parent != last {
                 let named = [("parent", parent.clone())];
@@ -281,3 +289,6 @@ impl Texts {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests;

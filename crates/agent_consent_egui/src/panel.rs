@@ -299,6 +299,8 @@ fn words(ui: &mut Ui, text: &Text, whole: bool, style: TextStyle) {
         font_id: FontId::monospace(ours.font_id.size * 0.9),
         color: visuals.strong_text_color(),
         background: visuals.code_bg_color,
+        // Else it lies over what follows.
+        expand_bg: 0.0,
         ..TextFormat::default()
     };
     let mut job = LayoutJob::default();

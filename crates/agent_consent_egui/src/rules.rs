@@ -58,8 +58,11 @@ fn rule(ui: &mut Ui, remembered: &Remembered, texts: &Texts) -> bool {
             Texts::fill(&used, "time", &time(last))
         }
     };
-    let since = Texts::fill(&texts.since, "time", &time(rule.since));
-    ui.label(format!("{since}, {until}. {used}"));
+    ui.horizontal_wrapped(|ui| {
+        ui.label(Texts::fill(&texts.since, "time", &time(rule.since)));
+        ui.label(until);
+        ui.label(used);
+    });
     if !rule.evidence.is_empty() {
         CollapsingHeader::new(&texts.evidence).show(ui, |ui| {
             for line in &rule.evidence {

@@ -80,9 +80,9 @@ texts! {
     /// The same, of what isn't on the disk.
     until_quit = "until this app quits";
     /// How often it was made use of; `{count}`, `{time}`: the last time.
-    used = "Used {count} times, last {time}.";
+    used = "(used {count} times, last {time})";
     /// The same, of what never was.
-    not_used = "Not used yet.";
+    not_used = "(not used yet)";
     /// Opens what the agent was known by.
     evidence = "What it is known by";
     /// The button that takes one back; `{agent}`.

@@ -501,6 +501,37 @@ fn who_is_connected_is_shown_and_can_be_stopped() {
     assert!(!label(&window, "Let agents in again"));
 }
 
+/// All texts of the widgets, each replaced by its name and what is filled in, between brackets;
+/// and their names.
+macro_rules! marked {
+    ($($name:ident $($filled:literal)*,)*) => {
+        (
+            Texts {
+                $($name: concat!("«", stringify!($name), ":" $(, " {", $filled, "}")*, "»").into(),)*
+            },
+            [$(stringify!($name)),*],
+        )
+    };
+}
+
+/// What a person reads or hears in the window, but for the app's own words.
+fn words(window: &Window) -> Vec<String> {
+    let own = ["Name", "Save", "Pay"];
+    let all = window.harness.query_all_by(|_| true);
+    all.flat_map(|node| {
+        let node = node.accesskit_node();
+        [
+            node.label(),
+            node.value(),
+            node.description(),
+            node.placeholder().map(str::to_owned),
+        ]
+    })
+    .flatten()
+    .filter(|words| !words.is_empty() && !own.contains(&words.as_str()))
+    .collect()
+}
+
 #[test]
 fn what_was_decided_is_shown_and_can_be_taken_back() {
     let mut window = Window::of(|builder| builder.no_log().remember_unproven(), |ui| ui);
@@ -511,15 +542,6 @@ fn what_was_decided_is_shown_and_can_be_taken_back() {
         found.into_iter().next().is_some()
     };
     assert!(shown(&window, "Nothing is remembered"));
-    // One that the app vouches for: it has a name, and can be told from others.
-    let named = |connection, name: &str| Request {
-        peer: Some(Arc::new(agent_core::Peer {
-            uid: Some(rustix::process::geteuid().as_raw()),
-            named: Some(name.into()),
-            ..agent_core::Peer::default()
-        })),
-        ..Window::request(connection, Verb::Hello)
-    };
     let helper = named(1, "Helper”\nAllowed by system");
     let other = named(2, "Other");
     for (request, answer) in [(&helper, "Always allow"), (&other, "Never allow")] {
@@ -535,7 +557,7 @@ fn what_was_decided_is_shown_and_can_be_taken_back() {
     let name = "“Helper\\u{201d}\\nAllowed by system”";
     assert!(shown(&window, &format!("{name} may use this app")));
     assert!(shown(&window, "“Other” may not use this app"));
-    assert!(shown(&window, "Used 1 times") && shown(&window, "Not used yet"));
+    assert!(shown(&window, "(used 1 times") && shown(&window, "(not used yet)"));
     // Agents see nothing of it.
     let whole = window.ask(Call::Describe(Describe {
         full: true,
@@ -559,23 +581,201 @@ fn what_was_decided_is_shown_and_can_be_taken_back() {
     assert_eq!(window.gate.check(&again), Decision::Ask);
 }
 
+/// A window whose person has decided all that there is to decide.
+fn with_rules(texts: &Texts) -> Window {
+    let mut window = Window::of(
+        |builder| builder.no_log().remember_unproven(),
+        |ui| ui.with_texts(texts.clone()),
+    );
+    let decided = [
+        (Scope::Surface, "Always allow"),
+        (Scope::Surface, "Allow for a day"),
+        (Scope::Surface, "Never allow"),
+        (Scope::Full, "Allow until this app quits"),
+        (Scope::Full, "Never allow"),
+        (Scope::Inspector, "Allow until this app quits"),
+        (Scope::Inspector, "Never allow"),
+    ];
+    for (connection, (scope, answer)) in (1..).zip(decided) {
+        let mut request = named(connection, &format!("agent {connection}"));
+        request.scope = scope;
+        window.gate.met(&request);
+        assert!(window.gate.ask(&request).is_some());
+        window.steps(2);
+        window.look();
+        window.click(answer);
+        window.gate.done(&request, "allowed");
+        window.gate.gone(connection);
+    }
+    // One that is not used, and what was answered for good is on the disk.
+    let last = named(100, "never came back");
+    window.gate.met(&last);
+    assert!(window.gate.ask(&last).is_some());
+    window.steps(2);
+    window.look();
+    window.click("Always allow");
+    let consent = window.consent.clone();
+    eventually("they are saved", || {
+        let rules = consent.rules();
+        let run = rules.iter().filter(|it| !it.stored);
+        (rules.len(), run.count()) == (8, 2)
+    });
+    window.gate.gone(100);
+    window.harness.state_mut().shows_rules = true;
+    window.steps(2);
+    window
+}
+
+/// One that the app vouches for: it has a name, and can be told from others.
+fn named(connection: u64, name: &str) -> Request {
+    Request {
+        peer: Some(Arc::new(agent_core::Peer {
+            uid: Some(rustix::process::geteuid().as_raw()),
+            named: Some(name.into()),
+            ..agent_core::Peer::default()
+        })),
+        ..Window::request(connection, Verb::Hello)
+    }
+}
+
 #[test]
 fn every_word_can_be_replaced() {
-    let texts = Texts {
-        decide_later: "Später entscheiden".into(),
-        answer_by_keyboard: "Mit {shortcut} antworten".into(),
-        nobody: "Niemand da".into(),
-        ..Texts::default()
+    let (texts, names) = marked! {
+        answer_by_keyboard "shortcut",
+        decide_later,
+        show_all,
+        show_less,
+        understood,
+        nobody,
+        one "agent",
+        several "count",
+        acting "agent",
+        stopped,
+        acting_now,
+        claims "claim",
+        unidentified,
+        assistant,
+        stop "agent",
+        stop_all,
+        stop_all_by "shortcut",
+        go_on,
+        no_rules,
+        may_use "agent",
+        may_not_use "agent",
+        may_see_all "agent",
+        may_not_see_all "agent",
+        may_inspect "agent",
+        may_not_inspect "agent",
+        since "time",
+        until "time",
+        until_taken_back,
+        until_quit,
+        used "count" "time",
+        not_used,
+        evidence,
+        take_back "agent",
+        take_back_all,
     };
+    let long = "long".repeat(60);
+    let folder = folder();
+    let mut seen = String::new();
+    for shortcut in [
+        None,
+        Some(KeyboardShortcut::new(Modifiers::COMMAND, Key::Period)),
+    ] {
+        // A folder is no log.
+        let log = folder.path().to_owned();
+        let questions = agent_consent::Texts {
+            not_logged: "«»".into(),
+            ask_surface: "«»".into(),
+            claims: "«{claim}»".into(),
+            unknown: "«»".into(),
+            no: "«no»".into(),
+            once: "«once»".into(),
+            ..agent_consent::Texts::default()
+        };
+        let mut window = Window::of(
+            |builder| builder.log(log).texts(questions),
+            |ui| match shortcut {
+                None => ui.with_texts(texts.clone()),
+                Some(keys) => ui.with_texts(texts.clone()).with_stop_shortcut(keys),
+            },
+        );
+        let mut look = |window: &Window| {
+            for words in words(window) {
+                let lines = words.lines();
+                let ours = |line: &str| line.starts_with('«') && line.ends_with('»');
+                assert!(lines.clone().all(ours), "not from a table: {words}");
+                seen.extend(lines);
+            }
+        };
+        look(&window);
+        window.harness.state_mut().shows_rules = true;
+        window.steps(1);
+        look(&window);
+        window.harness.state_mut().shows_rules = false;
+        let mut request = Window::request(1, Verb::Click);
+        request.claimed_name = Some(long.clone());
+        window.gate.met(&request);
+        assert!(window.gate.ask(&request).is_some());
+        window.look();
+        look(&window);
+        window.click("«show_all:»");
+        look(&window);
+        window.look();
+        window.click("«once»");
+        assert_eq!(window.gate.check(&request), Decision::Allow);
+        eventually("it is said that nothing is logged", || {
+            window.steps(1);
+            window.harness.query_by_label("«understood:»").is_some()
+        });
+        look(&window);
+        window.click("«understood:»");
+        look(&window);
+        window.gate.acting(&request);
+        window.steps(2);
+        look(&window);
+        window.consent.set_mode(Mode::AllowAll);
+        for (connection, channel) in [(2, Channel::External), (3, Channel::InApp)] {
+            let mut other = Window::request(connection, Verb::Hello);
+            (other.channel, other.claimed_name) = (channel, None);
+            window.gate.met(&other);
+            assert_eq!(window.gate.check(&other), Decision::Allow);
+        }
+        window.gate.done(&request, "allowed");
+        window.steps(30);
+        look(&window);
+        window.click("«several: 3»");
+        window.gate.acting(&request);
+        window.steps(2);
+        look(&window);
+        window.consent.stop_all();
+        window.steps(2);
+        look(&window);
+    }
+    for words in words(&with_rules(&texts)) {
+        let mut lines = words.lines();
+        let ours = |line: &str| line.starts_with('«') && line.ends_with('»');
+        assert!(lines.all(ours), "not from a table: {words}");
+        seen += &words;
+    }
+    let unseen = names
+        .iter()
+        .filter(|name| !seen.contains(&format!("«{name}:")));
+    assert_eq!(unseen.collect::<Vec<_>>(), Vec::<&&str>::new());
+}
+
+#[test]
+fn another_shortcut_leads_to_the_question() {
     let shortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F9);
-    let mut window = Window::with(|ui| ui.with_texts(texts).with_answer_shortcut(shortcut));
-    assert!(window.harness.query_by_label("Niemand da").is_some());
+    let mut window = Window::with(|ui| ui.with_answer_shortcut(shortcut));
     window.asks(1);
-    assert!(window.harness.query_by_label("Mit F9 antworten").is_some());
+    let hint = window.harness.query_by_label_contains("F9");
+    assert!(hint.is_some());
     window.look();
     window.key(Key::F9);
     assert!(window.button(NO).is_focused());
-    window.click("Später entscheiden");
+    window.click("Decide later");
     assert!(!window.is_shown());
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use agent_surface::{
-    egui::{AgentUi, Tag},
+    egui::{AgentUi, AgentWidget, Tag},
     inapp::{Describe, Description, Error, Include, Session},
 };
 use eframe::egui::{self, Context, ViewportCommand, ViewportId};
@@ -79,7 +79,10 @@ impl Assistant {
                     .desired_width(170.0);
                 let entered = ui.add(field).lost_focus()
                     && ui.input(|input| input.key_pressed(egui::Key::Enter));
-                if ui.button("Ask").clicked() || entered {
+                // It has an id, like any button, but whoever asks for that is told that there is
+                // none.
+                let ask = egui::Button::new("Ask").agent_id("ask");
+                if ui.add(ask).clicked() || entered {
                     let goal = Work::Goal(std::mem::take(&mut self.draft));
                     let _ = self.work.send(goal);
                 }

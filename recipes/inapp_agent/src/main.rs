@@ -1,7 +1,8 @@
 //! `cargo run -p inapp_agent`: an app, and an assistant that is part of it.
 //!
 //! Runs in a window where there is a display, and without one where there is none. With `--stay`
-//! the window is left open, to give the assistant work of your own.
+//! the window is left open, to give the assistant work of your own; with `--serve` other agents of
+//! yours can come too, and you are asked about each.
 
 mod app;
 mod assistant;
@@ -41,20 +42,39 @@ struct Window {
     _surface: Surface,
 }
 
+/// What comes after the window is open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// The demonstration, and the end.
+    Close,
+    /// The demonstration.
+    Stay,
+    /// Whoever comes.
+    Serve,
+}
+
 impl Window {
-    fn open(ctx: &Context, stay: bool) -> Result<Self, Box<dyn Error + Send + Sync>> {
+    fn open(ctx: &Context, then: Then) -> Result<Self, Box<dyn Error + Send + Sync>> {
         // The assistant is let in without a question, but is shown, can be stopped, and the user
         // confirms what is marked so.
         let (consent, consent_ui) = consent_egui::open(ctx, Consent::builder(APP));
-        // No socket: nobody but the app's own assistant is served.
         let surface = Surface::builder(APP)
             .name("Orders")
             .gate(consent.gate())
-            .egui(ctx)
-            .serve_in_app()?;
+            .egui(ctx);
+        let surface = match then {
+            Then::Serve => surface.serve()?,
+            // No socket: nobody but the app's own assistant is served.
+            Then::Close | Then::Stay => surface.serve_in_app()?,
+        };
+        if let Some(address) = surface.address() {
+            println!("Serving at {}", address.display());
+        }
         let session = surface.session("Assistant");
         let assistant = Assistant::start(ctx, session, Box::new(Scripted::default()))?;
-        assistant.demonstrate(&GOALS, !stay);
+        if then != Then::Serve {
+            assistant.demonstrate(&GOALS, then == Then::Close);
+        }
         Ok(Self {
             orders: Orders::default(),
             assistant,
@@ -80,10 +100,13 @@ impl eframe::App for Window {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let stay = match env::args().nth(1).as_deref() {
-        None => false,
-        Some("--stay") => true,
-        Some(odd) => return Err(format!("{odd}: no such option; there is --stay").into()),
+    let then = match env::args().nth(1).as_deref() {
+        None => Then::Close,
+        Some("--stay") => Then::Stay,
+        Some("--serve") => Then::Serve,
+        Some(odd) => {
+            return Err(format!("{odd}: no such option; there are --stay and --serve").into());
+        }
     };
     let display = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let size = [640.0, 400.0];
@@ -93,12 +116,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..Default::default()
         };
         let create: eframe::AppCreator<'_> =
-            Box::new(move |cc| Ok(Box::new(Window::open(&cc.egui_ctx, stay)?)));
+            Box::new(move |cc| Ok(Box::new(Window::open(&cc.egui_ctx, then)?)));
         eframe::run_native("Orders", native, create)?;
     } else {
         eprintln!("(no display: the same app, without a window)");
         let ctx = Context::default();
-        let mut window = Window::open(&ctx, stay).map_err(|error| error as Box<dyn Error>)?;
+        let mut window = Window::open(&ctx, then).map_err(|error| error as Box<dyn Error>)?;
         run_windowless(&ctx, "Orders", vec2(size[0], size[1]), |ui| window.show(ui));
     }
     Ok(())

@@ -29,7 +29,8 @@ pub struct Link {
     /// The file that it runs. `None`: that can't be read (another user's, or not dumpable), or
     /// is no file any more (deleted, or only in memory).
     pub executable: Option<PathBuf>,
-    /// By what the file is known. `None`: not looked at, as it is above who asks.
+    /// By what the file is known. `None`: it can't be read, or is above who asks and not looked
+    /// at.
     pub proof: Option<Proof>,
     /// Where it is an interpreter or a shell, what it runs: a claim, as a process can say what
     /// it likes of its arguments.

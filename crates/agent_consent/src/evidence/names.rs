@@ -22,41 +22,58 @@ const LAUNCHERS: &[&str] = &[
     // Ours.
     "agent-surface",
     // One program starts another.
-    "bwrap cargo chroot chrt corepack dbus-launch dbus-run-session direnv distrobox doas \
-     docker dtach env faketime find firejail flatpak flatpak-bwrap flock gdb go ionice \
-     just linux32 linux64 ltrace make mise ninja nice nix nix-shell nohup npm npx nsenter \
-     numactl parallel pipx pkexec pnpm pnpx podman poetry prlimit rlwrap runcon runuser \
-     rustup script setarch setpriv setsid snap snap-confine start-stop-daemon stdbuf \
-     strace su sudo systemd-inhibit systemd-run taskset time timeout toolbox unshare uv \
-     uvx valgrind volta watch xargs xdg-open xvfb-run yarn",
+    "asdf bunx bwrap cargo chpst chroot chrt conda corepack coreutils cpulimit daemonize \
+     dbus-launch dbus-run-session devbox direnv distrobox doas docker dotenvx dtach entr \
+     env fakeroot faketime find firejail flatpak flatpak-bwrap flock fnm gdb gio git go \
+     gosu gtk-launch hatch hyperfine ionice just linux32 linux64 lldb lldb-server ltrace \
+     machinectl make mamba micromamba mise nice ninja nix nix-shell nohup npm npx nsenter \
+     numactl parallel pdm perf pipx pixi pkexec pnpm pnpx podman poetry prlimit proot \
+     rlwrap rr run0 runcon runuser rustup rye script setarch setpriv setsid setuidgid \
+     snap snap-confine start-stop-daemon stdbuf strace su su-exec su-rs sudo sudo-rs \
+     systemd-inhibit systemd-nspawn systemd-run taskset time timeout toolbox unshare uv \
+     uvx valgrind volta watch watchexec xargs xdg-open xvfb-run yarn yarnpkg",
     // Lines go through it.
     "nc nc.openbsd nc.traditional ncat netcat socat ssh websocat",
     // Sessions, and what starts things in them.
-    "abduco anacron at atd catatonit conmon containerd-shim containerd-shim-runc-v cron \
-     crond crun dbus-broker dbus-broker-launch dbus-daemon docker-init dropbear dumb-init \
-     dwm gdm gdm-session-worker gdm-wayland-session gdm-x-session gnome-session \
-     gnome-session-binary gnome-shell hyprland i3 init kded kdeinit krunner kwin_wayland \
-     launchd lightdm login mate-session mosh-server openbox plasmashell plasma_session \
-     runc runsv runsvdir s6-supervise s6-svscan screen sddm sddm-helper sshd sshd-auth \
-     sshd-session startx supervise sway systemd systemd-executor tini tmate tmux waybar \
-     xfce4-panel xfce4-session xfdesktop xinit zellij",
+    "abduco agetty anacron at atd awesome bspwm catatonit cinnamon cinnamon-session \
+     conmon containerd-shim containerd-shim-runc-v cosmic-session cron crond crun \
+     dbus-broker dbus-broker-launch dbus-daemon dinit dmenu docker-init dropbear \
+     dumb-init dvtm dwm fuzzel gdm gdm-session-worker gdm-wayland-session gdm-x-session \
+     getty gnome-session gnome-session-binary gnome-session-service gnome-shell greetd \
+     hyprland i3 init kded kdeinit krunner kwin_wayland kwin_x11 labwc launchd lightdm \
+     login lxqt-session lxsession mate-session mosh-server niri openbox plasma_session \
+     plasmashell river rofi runc runsv runsvdir s6-supervise s6-svscan screen sddm \
+     sddm-helper shpool sshd sshd-auth sshd-session startx supervise sway sxhkd systemd \
+     systemd-executor tini tini-static tmate tmux ttyd waybar wofi xfce4-panel \
+     xfce4-session xfdesktop xinit zellij",
     // Terminals.
-    "alacritty deepin-terminal foot footclient ghostty gnome-terminal \
-     gnome-terminal-server iterm kgx kitty konsole lxterminal mate-terminal ptyxis \
-     ptyxis-agent qterminal rio rxvt st terminal terminator tilix urxvt urxvtd uxterm \
-     vte-spawn wezterm wezterm-gui wezterm-mux-server xfce4-terminal xterm yakuake",
+    "alacritty contour cool-retro-term cosmic-term deepin-terminal foot footclient \
+     ghostty gnome-terminal gnome-terminal-server iterm kgx kitty konsole lxterminal \
+     mate-terminal ptyxis ptyxis-agent qterminal rio rxvt sakura st terminal terminator \
+     terminology tilda tilix urxvt urxvtd uxterm vte-spawn wezterm \
+     wezterm-gui wezterm-mux-server xfce4-terminal xterm yakuake",
 ];
 
 const SHELLS: &[&str] = &[
-    "ash bash busybox csh dash elvish fish ksh lksh loksh mksh nu oksh osh powershell \
-     pwsh rbash rc sh tcsh toybox yash ysh zsh",
+    "ash bash bash-static brush busybox busybox-static busybox.static csh dash elvish \
+     fish ksh lksh loksh mksh mksh-static nu oksh osh powershell pwsh rbash rc rksh rzsh \
+     sh tcsh toybox xonsh yash ysh zsh zsh-static",
 ];
 
 const INTERPRETERS: &[&str] = &[
-    "beam.smp bun clisp deno dotnet electron erl expect gjs gjs-console gst-launch guile \
-     java julia ld.so lua luajit mono mono-sgen node nodejs osascript perl php php-cgi \
-     pypy python qjs racket rscript ruby sbcl swipl tclsh tsx wasmtime wasmer wine \
+    "awk beam.smp box64 box86 bun cjs clisp csi dart deno dotnet ecl electron elixir erl \
+     escript expect fexinterpreter gawk gjs gjs-console graalpy gsi gst-launch guile hhvm \
+     janet java javaw jruby julia ld.so lua luajit mawk moar mono mono-sgen nawk node \
+     nodejs ocaml octave octave-cli original-awk osascript perl petite php php-cgi \
+     php-fpm phpdbg pypy python pythonw qjs r racket raku rakudo rscript ruby runghc sbcl \
+     scheme sed swipl tclsh tjs truffleruby tsx wasmedge wasmer wasmtime wine \
      wine-preloader wine64-preloader wish",
+];
+
+/// Launchers that are scripts, by their files' names.
+const SCRIPTS: &[&str] = &[
+    "conda corepack corepack.js hatch nodemon nodemon.js npm npm-cli.js npx npx-cli.js \
+     pdm pipx pnpm pnpm.cjs pnpm.mjs pnpx pnpx.cjs poetry yarn yarn.js yarnpkg",
 ];
 
 /// What the program in this file is.
@@ -70,13 +87,11 @@ pub(crate) fn part(executable: &Path) -> Part {
     {
         return Part::Interpreter;
     }
-    let known = |groups: &[&str]| {
-        let mut words = groups.iter().flat_map(|group| group.split(' '));
-        words.any(|known| known == name || known == unversioned(&name))
-    };
+    let known = |groups| words(groups).any(|known| known == name || known == unversioned(&name));
     if known(SHELLS) {
         Part::Shell
-    } else if known(INTERPRETERS) {
+    } else if known(INTERPRETERS) || words(INTERPRETERS).any(|known| known == before_version(&name))
+    {
         Part::Interpreter
     } else if known(LAUNCHERS) {
         Part::Launcher
@@ -85,9 +100,26 @@ pub(crate) fn part(executable: &Path) -> Part {
     }
 }
 
+/// Whether this script only starts what it is told to.
+pub(crate) fn is_launcher(script: &Path) -> bool {
+    let name = script.file_name().unwrap_or_default().to_string_lossy();
+    words(SCRIPTS).any(|known| known == name)
+}
+
+fn words(groups: &[&'static str]) -> impl Iterator<Item = &'static str> {
+    groups.iter().flat_map(|group| group.split(' '))
+}
+
 /// `python3.12` is `python`, `node-20` is `node`.
 fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || ".-_".contains(c))
+}
+
+/// What an interpreter is called may go on after its version, as in `python3.13t` and
+/// `perl5.36-x86_64-linux-gnu`.
+fn before_version(name: &str) -> &str {
+    let end = name.find(|c: char| c.is_ascii_digit());
+    unversioned(name.get(..end.unwrap_or(name.len())).unwrap_or(name))
 }
 
 /// How an interpreter's arguments are to be read.
@@ -187,6 +219,8 @@ mod tests {
         check("/bin/busybox", Part::Shell);
         check("/usr/bin/python3.12", Part::Interpreter);
         check("/opt/node-20/bin/node", Part::Interpreter);
+        check("/usr/bin/perl5.36-x86_64-linux-gnu", Part::Interpreter);
+        check("/usr/bin/python3.13t", Part::Interpreter);
         check("/usr/bin/php8.2", Part::Interpreter);
         check("/lib64/ld-linux-x86-64.so.2", Part::Interpreter);
         check("/usr/lib/electron/electron", Part::Interpreter);
@@ -197,6 +231,25 @@ mod tests {
         check("/usr/bin/pythonic", Part::Own);
         check("/opt/7", Part::Own);
         check("/", Part::Own);
+    }
+
+    #[test]
+    fn every_word_of_the_lists_is_found_and_stands_in_one() {
+        let lists = [
+            (SHELLS, Part::Shell),
+            (INTERPRETERS, Part::Interpreter),
+            (LAUNCHERS, Part::Launcher),
+        ];
+        for (list, expected) in lists {
+            for word in words(list) {
+                assert!(!word.is_empty());
+                let path = Path::new("/usr/bin").join(word);
+                assert_eq!(part(&path), expected, "{word:?}");
+            }
+        }
+        for word in words(SCRIPTS) {
+            assert!(is_launcher(&Path::new("/usr/lib").join(word)), "{word:?}");
+        }
     }
 
     #[test]
@@ -226,6 +279,8 @@ mod tests {
             Some("/tmp/evil"),
         );
         check("sh -c exec", None);
+        check("-bash", None);
+        check("-zsh -i", None);
         check("bash ./run.sh", Some("./run.sh"));
     }
 }

@@ -7,7 +7,7 @@ use agent_core::Peer;
 use super::{
     Fingerprints, Link, Proof, Script,
     fingerprint::hash,
-    names::{Part, part, script},
+    names::{Part, is_launcher, part, script},
     platform,
 };
 
@@ -170,6 +170,13 @@ impl Agent {
     pub(crate) fn pretend(path: &str, content: &str) -> Self {
         Self::of(vec![Link::pretend(path, content)], Some(0))
     }
+
+    /// The same, of whoever asks in this chain.
+    #[cfg(test)]
+    pub(crate) fn pretend_behind(chain: Vec<Link>) -> Self {
+        let principal = principal_of(&chain);
+        Self::of(chain, principal)
+    }
 }
 
 /// What the kernel says of a process and of its parents.
@@ -211,31 +218,69 @@ fn chain(pid: u32) -> Vec<Link> {
 /// The number of the process that all that lost their parent fall to.
 const FIRST_PROCESS: u32 = 1;
 
-/// Finds who asks, the lowest in the chain that acts on its own account, and looks at the files
-/// of everybody up to there. `None`: it can't be told.
+/// What a process of the chain is to the question who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    /// It asks.
+    Asks,
+    /// It passes on what one above it wants, or what nobody does who can be found.
+    PassesOn,
+    /// It may be anything.
+    Unknown,
+}
+
+/// Looks at the files of everybody up to who asks, and of nobody above: a large program takes its
+/// time. Who that is; `None`: it can't be told.
 fn look(chain: &mut [Link], prints: &Fingerprints) -> Option<usize> {
     for (at, link) in chain.iter_mut().enumerate() {
-        // What can't be read may be anything: to go on would take its parent for it.
-        let path = link.executable.clone()?;
-        let (found, file) = platform::executable(link.pid)?;
-        if found != path {
-            return None;
-        }
-        link.proof = Some(prints.prove(&path, &file)?);
-        let part = part(&path);
-        if matches!(part, Part::Shell | Part::Interpreter) {
-            link.script = script_of(link.pid, &path, prints);
-        }
-        match part {
-            // What is left by its parent falls to the first process, which may be any program
-            // in a container: that did not start it.
-            Part::Own if at > 0 && link.pid == FIRST_PROCESS => {}
-            Part::Own => return Some(at),
-            Part::Interpreter if link.script.is_some() => return Some(at),
-            Part::Interpreter | Part::Shell | Part::Launcher => {}
+        read(link, prints);
+        if stands(at, link) != Stands::PassesOn {
+            break;
         }
     }
-    None
+    principal_of(chain)
+}
+
+/// Finds by what the program is known, and what it runs. What can't be read stays as it is.
+fn read(link: &mut Link, prints: &Fingerprints) {
+    let (Some(path), Some((found, file))) = (&link.executable, platform::executable(link.pid))
+    else {
+        return;
+    };
+    if found == *path {
+        link.proof = prints.prove(path, &file);
+        if matches!(part(path), Part::Shell | Part::Interpreter) {
+            link.script = script_of(link.pid, path, prints);
+        }
+    }
+}
+
+/// Who asks in a chain that was looked at: the lowest that acts on its own account. `None`: it
+/// can't be told.
+fn principal_of(chain: &[Link]) -> Option<usize> {
+    let mut links = chain.iter().enumerate();
+    links.find_map(|(at, link)| match stands(at, link) {
+        Stands::PassesOn => None,
+        Stands::Asks => Some(Some(at)),
+        Stands::Unknown => Some(None),
+    })?
+}
+
+fn stands(at: usize, link: &Link) -> Stands {
+    // What can't be read may be anything: to go on would take its parent for it.
+    let (Some(path), Some(_)) = (&link.executable, &link.proof) else {
+        return Stands::Unknown;
+    };
+    // What is left by its parent falls to the first process, which may be any program in a
+    // container: that did not start it.
+    if at > 0 && link.pid == FIRST_PROCESS {
+        return Stands::PassesOn;
+    }
+    match (part(path), &link.script) {
+        (Part::Own, _) => Stands::Asks,
+        (Part::Interpreter, Some(script)) if !is_launcher(&script.path) => Stands::Asks,
+        (Part::Interpreter | Part::Shell | Part::Launcher, _) => Stands::PassesOn,
+    }
 }
 
 fn script_of(pid: u32, executable: &Path, prints: &Fingerprints) -> Option<Script> {
@@ -291,7 +336,7 @@ impl Link {
     /// A program of this path and content, which nobody else stands behind.
     pub(crate) fn pretend(path: &str, content: &str) -> Self {
         Self {
-            pid: 1,
+            pid: 100,
             started: 1,
             leads_session: false,
             executable: Some(path.into()),
@@ -353,6 +398,153 @@ mod tests {
             chain.insert(1, again);
         });
         assert_eq!(known, id(&same, 0));
+    }
+
+    /// A chain that was looked at, from who connected up, a word a program: `?` can't be read, `!`
+    /// is deleted or only in memory, `1:x` is the first process, `x(y)` runs the script y.
+    fn chain(line: &str) -> Vec<Link> {
+        let link = |word: &str| {
+            let (program, script) = match word.strip_suffix(')').and_then(|it| it.split_once('(')) {
+                Some((program, script)) => (program, Some(script)),
+                None => (word, None),
+            };
+            let name = program.strip_prefix("1:");
+            let mut link = Link::pretend(&format!("/bin/{}", name.unwrap_or(program)), "1");
+            if name.is_some() {
+                link.pid = FIRST_PROCESS;
+            }
+            link.script = script.map(|script| Script {
+                path: format!("/a/{script}").into(),
+                content: Some("2".into()),
+            });
+            match program {
+                "?" => link.proof = None,
+                "!" => (link.executable, link.proof) = (None, None),
+                _ => {}
+            }
+            link
+        };
+        line.split_whitespace().map(link).collect()
+    }
+
+    fn asks(line: &str) -> Option<String> {
+        let chain = chain(line);
+        let principal = principal_of(&chain);
+        Agent::of(chain, principal).name()
+    }
+
+    #[test]
+    fn who_asks_is_the_nearest_that_acts_on_its_own_account() {
+        let check =
+            |line: &str, name: &str| assert_eq!(asks(line).as_deref(), Some(name), "{line}");
+        check("claude", "claude");
+        check("claude bash xterm 1:systemd", "claude");
+        check("agent-surface claude bash xterm", "claude");
+        check("agent-surface claude codex", "claude");
+        check("agent-surface sh claude", "claude");
+        check("agent-surface agent-surface claude", "claude");
+        check("socat bash sudo systemd-run claude", "claude");
+        // Whatever the shell's script is called, and whatever a launcher is told.
+        check("agent-surface bash(run.sh) claude", "claude");
+        check("agent-surface python3.12 claude", "claude");
+        check("agent-surface python3.12(agent.py) bash", "agent.py");
+        check("agent-surface node-20(agent.js) claude", "agent.js");
+        check("agent-surface node(npx-cli.js) claude", "claude");
+        check(
+            "agent-surface sh node(npx-cli.js) node(cli.js) zsh",
+            "cli.js",
+        );
+        // What is above who asks is no matter.
+        check("claude ?", "claude");
+        check("claude ! 1:init", "claude");
+        // The first process, where that is who connected.
+        check("1:claude", "claude");
+        check("1:node(agent.js)", "agent.js");
+    }
+
+    #[test]
+    fn who_asks_cannot_be_told_where_nobody_acts_on_its_own_account() {
+        for line in [
+            "",
+            "bash",
+            "bash tmux 1:systemd",
+            "agent-surface bash sshd-session sshd 1:systemd",
+            "agent-surface",
+            "agent-surface bash(run.sh) gnome-terminal-server systemd 1:systemd",
+            "python3",
+            "node bash xterm",
+            "node(npx-cli.js) bash xterm",
+            // What can't be read may be anything.
+            "?",
+            "!",
+            "agent-surface ? claude",
+            "agent-surface bash ! claude",
+            // What its parent left falls to the first process.
+            "agent-surface 1:claude",
+            "agent-surface bash 1:node(server.js)",
+            "agent-surface bash 1:?",
+        ] {
+            assert_eq!(principal_of(&chain(line)), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_passes_on_is_passed_over_by_whatever_name_it_goes() {
+        let launchers = "agent-surface bunx bwrap cargo chrt coreutils dbus-run-session distrobox \
+            doas docker env find flatpak flock git go ionice just make mise nice nix nohup npm npx \
+            nsenter parallel pipx pkexec pnpm podman poetry prlimit run0 runuser script screen-5 \
+            setarch setpriv setsid snap socat ssh sshd sshd-session stdbuf strace su sudo sudo-rs \
+            systemd systemd-run taskset time timeout tini tmux uv uvx valgrind watch xargs xterm \
+            gnome-terminal-server kitty konsole login screen xvfb-run yarn zellij";
+        let shells = "ash bash bash-5.2 busybox csh dash fish ksh ksh93 mksh nu pwsh sh tcsh \
+            toybox zsh zsh-5.9 xonsh";
+        let interpreters = "awk bun deno dotnet electron electron30 erl gjs guile-3.0 java julia \
+            lua5.4 luajit mawk node node-20 node22 nodejs osascript perl perl5.36.0 \
+            perl5.36-x86_64-linux-gnu php8.2 pypy3 python python3 python3.12 python3.12-dbg \
+            python3.13t qemu-aarch64-static ld-linux-x86-64.so.2 rscript ruby ruby3.1 sed tclsh8.6 \
+            wasmtime wine64";
+        let words = || {
+            let all = [launchers, shells, interpreters];
+            all.into_iter().flat_map(str::split_whitespace)
+        };
+        for word in words() {
+            let check = |line: String, expected| {
+                assert_eq!(principal_of(&chain(&line)), expected, "{line}");
+            };
+            check(word.to_owned(), None);
+            check(format!("{word} claude"), Some(1));
+            check(format!("agent-surface {word} bash claude"), Some(3));
+            check(format!("claude {word}"), Some(0));
+        }
+        for word in interpreters.split_whitespace() {
+            assert_eq!(
+                principal_of(&chain(&format!("{word}(a.x)"))),
+                Some(0),
+                "{word}"
+            );
+        }
+        for word in shells
+            .split_whitespace()
+            .chain(launchers.split_whitespace())
+        {
+            assert_eq!(
+                principal_of(&chain(&format!("{word}(a.x)"))),
+                None,
+                "{word}"
+            );
+        }
+        for own in [
+            "claude",
+            "code",
+            "cursor",
+            "agent",
+            "pythonic",
+            "nodeagent",
+            "shell-gpt",
+            "i3x",
+        ] {
+            assert_eq!(asks(&format!("{own} bash")).as_deref(), Some(own));
+        }
     }
 
     #[test]

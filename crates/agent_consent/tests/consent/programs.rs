@@ -151,6 +151,13 @@ fn who_asks_is_who_started_the_bridge() {
     assert_eq!(chain[..2], [bridge, agent]);
     assert_eq!(chain[2], std::env::current_exe().unwrap());
     assert!(matches!(found.chain()[1].proof, Some(Proof::Content(_))));
+    // Nobody reads the files of those above.
+    let above = &found.chain()[2..];
+    assert!(
+        above
+            .iter()
+            .all(|link| link.proof.is_none() && link.script.is_none())
+    );
     drop(running);
 
     // A shell in between makes no other of it, though it is another way to come.

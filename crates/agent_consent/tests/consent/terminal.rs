@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use agent_consent::{Consent, Terminal};
+use agent_consent::{Consent, Terminal, TerminalTexts};
 use agent_core::{AuthGate, Channel, Decision, Request, Scope, Verb};
 use agent_test_support::eventually;
 
@@ -35,6 +35,10 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
+        Self::reading(TerminalTexts::default())
+    }
+
+    fn reading(texts: TerminalTexts) -> Self {
         let (keyboard, input) = UnixStream::pair().unwrap();
         let reads = Arc::new(AtomicUsize::new(0));
         let input = Counted(input, reads.clone());
@@ -51,8 +55,9 @@ impl Desk {
             }
         });
         let folder = agent_test_support::folder();
+        let terminal = Terminal::over(BufReader::new(input), output).unwrap();
         let consent = Consent::builder("org.example.orders")
-            .prompt(Terminal::over(BufReader::new(input), output).unwrap())
+            .prompt(terminal.with_texts(texts))
             .rules_dir(folder.path().join("rules"))
             .no_log()
             .build();
@@ -121,4 +126,19 @@ fn a_number_answers_what_is_on_the_screen() {
     desk.sees("May a program");
     desk.keyboard.shutdown(std::net::Shutdown::Both).unwrap();
     assert_eq!(desk.gate.check(&request(3)), Decision::Ask);
+}
+
+#[test]
+fn the_terminals_own_words_can_be_replaced() {
+    let mut desk = Desk::reading(TerminalTexts {
+        choose: "Eine Zahl bis {count}: ".into(),
+        withdrawn: "(hat sich erledigt)".into(),
+    });
+    desk.gate.met(&request(1));
+    desk.gate.ask(&request(1));
+    desk.sees("> ");
+    desk.types("7");
+    desk.sees("Eine Zahl bis 2: ");
+    desk.gate.gone(1);
+    desk.sees("\n(hat sich erledigt)\n");
 }
