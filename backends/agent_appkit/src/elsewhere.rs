@@ -20,12 +20,23 @@ pub fn inspectable(main_thread: MainThreadMarker) -> Arc<dyn agent_inspect::Insp
 /// A question to the user.
 #[derive(Clone, Debug)]
 pub struct Question {
+    /// What the panel is called.
+    pub title: String,
     /// The question itself.
-    pub heading: String,
+    pub heading: Words,
     /// What the user should know to answer it.
-    pub details: Vec<String>,
+    pub details: Vec<Words>,
     /// The words on the buttons.
     pub choices: Vec<String>,
+}
+
+/// A paragraph.
+#[derive(Clone, Debug)]
+pub struct Words {
+    /// What stands there.
+    pub shown: String,
+    /// The whole of it, where that is cut.
+    pub full: Option<String>,
 }
 
 /// Where questions to the user go. There is none here.

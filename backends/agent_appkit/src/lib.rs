@@ -8,13 +8,13 @@ mod elsewhere;
 ))]
 pub use elsewhere::inspectable;
 #[cfg(not(any(target_os = "macos", feature = "gnustep")))]
-pub use elsewhere::{MainThreadMarker, Panels, Question, open};
+pub use elsewhere::{MainThreadMarker, Panels, Question, Words, open};
 
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 mod appkit;
 #[cfg(any(target_os = "macos", feature = "gnustep"))]
 pub use appkit::{
-    AgentRows, AgentTagged, AppKitHandle, Panels, Question, known_objects, open,
+    AgentRows, AgentTagged, AppKitHandle, Panels, Question, Words, known_objects, open,
     use_accessibility_identifiers,
 };
 

@@ -28,7 +28,7 @@ pub use agent_headless as headless;
 pub use agent_inapp as inapp;
 pub use agent_mcp::{ActionRate, Client, FdPeer, Limits, ServeError};
 #[cfg(all(feature = "appkit", feature = "consent"))]
-pub use appkit_prompt::AppKitPrompt;
+pub use appkit_prompt::{AppKitPrompt, AppKitTexts};
 
 /// What one app offers to agents, while it is served. Dropping it ends that: the socket is
 /// closed, its files are removed, requests that wait are answered with an error.

@@ -21,19 +21,30 @@ use objc2_app_kit::{
     NSApplication, NSBackingStoreType, NSButton, NSControl, NSFont, NSPanel, NSScreen, NSTextField,
     NSView, NSWindow, NSWindowDelegate, NSWindowStyleMask,
 };
-use objc2_foundation::{NSNotification, NSPoint, NSRect, NSSize, NSString, ns_string};
+use objc2_foundation::{NSNotification, NSPoint, NSRect, NSSize, NSString};
 
 use super::{door, exceptions::catch, hooks, tagging::AgentTagged};
 
 /// A question, in words that are ready to be shown.
 #[derive(Clone, Debug)]
 pub struct Question {
+    /// What the panel is called.
+    pub title: String,
     /// The question itself.
-    pub heading: String,
+    pub heading: Words,
     /// What the user should know to answer it, a paragraph each.
-    pub details: Vec<String>,
+    pub details: Vec<Words>,
     /// The words on the buttons, from the top. None of them is the default.
     pub choices: Vec<String>,
+}
+
+/// A paragraph.
+#[derive(Clone, Debug)]
+pub struct Words {
+    /// What stands there.
+    pub shown: String,
+    /// The whole of it, where that is cut: in the paragraph's tool tip.
+    pub full: Option<String>,
 }
 
 /// Is told which choice the user made; `None`: the panel was closed.
@@ -180,7 +191,7 @@ impl Asks {
         );
         // SAFETY: it is kept in the list as long as it is open.
         unsafe { panel.setReleasedWhenClosed(false) };
-        panel.setTitle(ns_string!("Agents"));
+        panel.setTitle(&NSString::from_str(&question.title));
         panel.setFloatingPanel(true);
         panel.setHidesOnDeactivate(false);
         let window: &NSWindow = &panel;
@@ -251,9 +262,12 @@ fn line(at: f64, high: f64) -> NSRect {
 }
 
 /// Adds a paragraph; answers how high it is, with the space above it.
-fn add_words(mtm: MainThreadMarker, content: &NSView, words: &str, at: f64, bold: bool) -> f64 {
+fn add_words(mtm: MainThreadMarker, content: &NSView, words: &Words, at: f64, bold: bool) -> f64 {
     let label = NSTextField::initWithFrame(NSTextField::alloc(mtm), line(at, 10_000.0));
-    label.setStringValue(&NSString::from_str(words));
+    label.setStringValue(&NSString::from_str(&words.shown));
+    if let Some(full) = &words.full {
+        label.setToolTip(Some(&NSString::from_str(full)));
+    }
     label.setEditable(false);
     label.setSelectable(false);
     label.setBezeled(false);

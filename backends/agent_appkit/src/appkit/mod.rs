@@ -19,7 +19,7 @@ mod tagging;
 mod turn;
 mod widget;
 
-pub use asking::{Panels, Question};
+pub use asking::{Panels, Question, Words};
 pub use handle::{AppKitHandle, open};
 #[cfg(feature = "inspector")]
 pub use inspect::inspectable;

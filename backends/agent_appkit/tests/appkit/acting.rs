@@ -6,7 +6,7 @@ use std::{
 };
 
 use agent_appkit::{
-    AgentTagged, Panels, Question, Tag,
+    AgentTagged, Panels, Question, Tag, Words,
     objc2::{MainThreadOnly, define_class, msg_send, rc::Retained, sel},
     objc2_app_kit::{NSApplication, NSButton, NSMenu, NSMenuItem, NSTextField, NSView},
     objc2_foundation::{NSString, ns_string},
@@ -217,8 +217,15 @@ fn question(app: &App) {
     let ask = |number| {
         let told = told.clone();
         let question = Question {
-            heading: "Let it in?".to_owned(),
-            details: vec!["It wants to press Save.".to_owned()],
+            title: "Agents".to_owned(),
+            heading: Words {
+                shown: "Let it in?".to_owned(),
+                full: None,
+            },
+            details: vec![Words {
+                shown: "It is long…".to_owned(),
+                full: Some("It is long indeed.".to_owned()),
+            }],
             choices: vec!["No".to_owned(), "Once".to_owned()],
         };
         panels.show(number, question, move |choice| {
@@ -241,6 +248,17 @@ fn question(app: &App) {
         panel.defaultButtonCell().is_none(),
         "nothing is pressed by Enter"
     );
+    let whole = content(&panel).subviews().iter().find_map(|view| {
+        let tip = view.toolTip()?;
+        (view
+            .downcast::<NSTextField>()
+            .ok()?
+            .stringValue()
+            .to_string()
+            == "It is long…")
+            .then(|| tip.to_string())
+    });
+    assert_eq!(whole.as_deref(), Some("It is long indeed."));
     let once = content(&panel).subviews().iter().find_map(|view| {
         let button = view.downcast::<NSButton>().ok()?;
         (button.title().to_string() == "Once").then_some(button)
