@@ -18,8 +18,9 @@ use objc2::{
     sel,
 };
 use objc2_app_kit::{
-    NSApplication, NSBackingStoreType, NSButton, NSControl, NSFont, NSPanel, NSScreen, NSTextField,
-    NSView, NSWindow, NSWindowDelegate, NSWindowStyleMask,
+    NSApplication, NSBackingStoreType, NSButton, NSControl, NSEvent, NSEventModifierFlags,
+    NSEventType, NSFont, NSPanel, NSScreen, NSStringDrawingOptions, NSTextField, NSView, NSWindow,
+    NSWindowDelegate, NSWindowStyleMask,
 };
 use objc2_foundation::{NSNotification, NSPoint, NSRect, NSSize, NSString};
 
@@ -211,6 +212,7 @@ impl Asks {
         panel.setFrameOrigin(place(mtm, &panel));
         OPEN.with_borrow_mut(|open| open.push(asks));
         panel.orderFront(None);
+        turn_over(mtm);
         // Drawing it for the first time may take long.
         if let Some(asks) = OPEN.with_borrow(|open| open.last().cloned()) {
             asks.ivars().still.set(Instant::now());
@@ -275,17 +277,45 @@ fn add_words(mtm: MainThreadMarker, content: &NSView, words: &Words, at: f64, bo
     if bold {
         label.setFont(Some(&NSFont::boldSystemFontOfSize(0.0)));
     }
-    let mut high = 20.0;
     if let Some(cell) = label.cell() {
         cell.setWraps(true);
-        high = cell
-            .cellSizeForBounds(label.bounds())
-            .height
-            .clamp(high, 300.0);
     }
+    let high = wrapped(&label).clamp(20.0, 300.0);
     label.setFrameSize(NSSize::new(WIDE - 2.0 * EDGE, high));
     content.addSubview(&label);
     high + 8.0
+}
+
+/// How high its words are where they wrap. GNUstep's cells measure one line, whatever their width.
+fn wrapped(label: &NSTextField) -> f64 {
+    /// What a cell keeps free beside its words.
+    const CELL: f64 = 4.0;
+    let room = NSSize::new(label.frame().size.width - 2.0 * CELL, 10_000.0);
+    let lines = NSStringDrawingOptions::UsesLineFragmentOrigin;
+    // SAFETY: an attributed string answers this, which takes a size and options.
+    let words: NSRect = unsafe {
+        msg_send![&label.attributedStringValue(), boundingRectWithSize: room, options: lines]
+    };
+    words.size.height.ceil() + CELL
+}
+
+/// Has the app's loop turn once more: GNUstep's draws only after an event, and may wait long for
+/// the next one.
+fn turn_over(mtm: MainThreadMarker) {
+    let event = NSEvent::otherEventWithType_location_modifierFlags_timestamp_windowNumber_context_subtype_data1_data2(
+        NSEventType::ApplicationDefined,
+        NSPoint::new(0.0, 0.0),
+        NSEventModifierFlags::empty(),
+        0.0,
+        0,
+        None,
+        0,
+        0,
+        0,
+    );
+    if let Some(event) = event {
+        NSApplication::sharedApplication(mtm).postEvent_atStart(&event, false);
+    }
 }
 
 /// Beside the window that the user works in, so that it covers none of it where there is room.
@@ -311,5 +341,20 @@ fn place(mtm: MainThreadMarker, panel: &NSPanel) -> NSPoint {
     } else {
         most
     };
-    NSPoint::new(x, top.max(screen.origin.y))
+    let taken: Vec<NSRect> =
+        OPEN.with_borrow(|open| open.iter().map(|it| it.ivars().panel.frame()).collect());
+    let y = below(top, size.height, &taken);
+    NSPoint::new(x, y.max(screen.origin.y))
+}
+
+/// Where something so high has room below what is taken, which all stands in one column.
+fn below(top: f64, high: f64, taken: &[NSRect]) -> f64 {
+    let mut y = top;
+    while let Some(other) = taken.iter().find(|other| {
+        let end = other.origin.y + other.size.height;
+        y < end && other.origin.y < y + high
+    }) {
+        y = other.origin.y - high - EDGE;
+    }
+    y
 }

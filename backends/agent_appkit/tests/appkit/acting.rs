@@ -9,7 +9,7 @@ use agent_appkit::{
     AgentTagged, Panels, Question, Tag, Words,
     objc2::{MainThreadOnly, define_class, msg_send, rc::Retained, sel},
     objc2_app_kit::{NSApplication, NSButton, NSMenu, NSMenuItem, NSTextField, NSView},
-    objc2_foundation::{NSString, ns_string},
+    objc2_foundation::{NSRect, NSString, ns_string},
 };
 use agent_core::{Action, Answer, Call, Describe, Event, EventVerb, Fault, Target};
 use agent_test_support::job;
@@ -214,6 +214,7 @@ fn question(app: &App) {
     let window = app.window("asked-about");
     let panels = Panels::new(app.main_thread);
     let (told, answer) = channel();
+    let long = format!("{}…", "It is long, ".repeat(20));
     let ask = |number| {
         let told = told.clone();
         let question = Question {
@@ -223,7 +224,7 @@ fn question(app: &App) {
                 full: None,
             },
             details: vec![Words {
-                shown: "It is long…".to_owned(),
+                shown: long.clone(),
                 full: Some("It is long indeed.".to_owned()),
             }],
             choices: vec!["No".to_owned(), "Once".to_owned()],
@@ -248,17 +249,15 @@ fn question(app: &App) {
         panel.defaultButtonCell().is_none(),
         "nothing is pressed by Enter"
     );
-    let whole = content(&panel).subviews().iter().find_map(|view| {
-        let tip = view.toolTip()?;
-        (view
-            .downcast::<NSTextField>()
-            .ok()?
-            .stringValue()
-            .to_string()
-            == "It is long…")
-            .then(|| tip.to_string())
+    let words = content(&panel).subviews().iter().find_map(|view| {
+        let words = view.downcast::<NSTextField>().ok()?;
+        (words.stringValue().to_string() == long).then_some(words)
     });
-    assert_eq!(whole.as_deref(), Some("It is long indeed."));
+    let words = words.expect("a paragraph");
+    let tip = words.toolTip().map(|it| it.to_string());
+    assert_eq!(tip.as_deref(), Some("It is long indeed."));
+    let high = words.frame().size.height;
+    assert!(high > 40.0, "all of it is seen: {high}");
     let once = content(&panel).subviews().iter().find_map(|view| {
         let button = view.downcast::<NSButton>().ok()?;
         (button.title().to_string() == "Once").then_some(button)
@@ -277,6 +276,26 @@ fn question(app: &App) {
     assert_eq!(pressed, (1, Some(1)));
     assert!(asked.elapsed() >= Duration::from_millis(700));
     assert!(shown().is_none());
+    // Neither of two covers the other.
+    ask(8);
+    ask(9);
+    let frames = app.until("two panels", || {
+        let windows = NSApplication::sharedApplication(app.main_thread).windows();
+        let panels = windows
+            .iter()
+            .filter(|it| it.title().to_string() == "Agents" && it.isVisible());
+        let frames: Vec<NSRect> = panels.map(|it| it.frame()).collect();
+        (frames.len() == 2).then_some(frames)
+    });
+    let (one, other) = (frames[0], frames[1]);
+    let top = |frame: NSRect| frame.origin.y + frame.size.height;
+    assert!(
+        one.origin.y >= top(other) || other.origin.y >= top(one),
+        "{frames:?}"
+    );
+    panels.withdraw(8);
+    panels.withdraw(9);
+    app.until("no panel", || shown().is_none().then_some(()));
     ask(2);
     app.until("a panel", shown).performClose(None);
     assert_eq!(answer.try_recv(), Ok((2, None)));
