@@ -188,7 +188,7 @@ impl Consent {
 
     /// For tests of what is in it.
     #[cfg(test)]
-    pub(crate) fn within(&self) -> &Inner {
+    pub(crate) fn within(&self) -> &Arc<Inner> {
         self.inner()
     }
 

@@ -221,10 +221,10 @@ impl Screen {
     }
 
     fn was_told(&self, name: &str) {
-        let begins = format!("⟦{name}:");
+        let text = format!("⟦{name}:");
         eventually(name, || {
             let shown = self.lock();
-            shown.all.iter().any(|it| it.starts_with(&begins))
+            shown.all.iter().any(|it| it.contains(&text))
         });
     }
 }
@@ -280,6 +280,7 @@ impl App {
     fn connect(&mut self, agent: Agent) -> Request {
         self.connections += 1;
         let request = Request {
+            number: 1,
             channel: Channel::External,
             connection: self.connections,
             claimed_name: Some("Claude".into()),
@@ -294,6 +295,7 @@ impl App {
 
     fn asks(&mut self, scope: Scope, agent: Agent) -> Request {
         let request = Request {
+            number: 1,
             scope,
             ..self.connect(agent)
         };
@@ -305,6 +307,7 @@ impl App {
     fn confirms(&mut self, action: Action) {
         self.connections += 1;
         let request = Request {
+            number: 1,
             channel: Channel::InApp,
             connection: self.connections,
             claimed_name: None,
@@ -395,6 +398,9 @@ fn all_that_is_shown_is_from_the_table_and_all_of_the_table_is_shown() {
     screen.answer(Answer::Always);
     screen.was_told("not_saved");
     screen.was_told("not_logged");
+    let inner = app.consent.within();
+    inner.change(|state| state.log_hangs(true));
+    screen.was_told("disk_hangs");
 
     let shown = screen.lock();
     let mut seen = BTreeSet::new();
