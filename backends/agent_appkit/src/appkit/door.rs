@@ -26,7 +26,7 @@ use objc2_app_kit::{
 };
 use objc2_foundation::{
     NSArray, NSDefaultRunLoopMode, NSNotification, NSNotificationCenter, NSNumber, NSRunLoopMode,
-    NSString, NSTimer, NSUndoManager, ns_string,
+    NSString, NSThread, NSTimer, NSUndoManager, ns_string,
 };
 
 use super::{
@@ -128,10 +128,30 @@ fn with<R>(f: impl FnOnce(&Door) -> R) -> Option<R> {
     DOOR.with(|door| door.get().map(|door| f(door)))
 }
 
+/// Tells Cocoa that there will be other threads, before one of ours sends the first message: it
+/// sets its locks up at the first thread of its own, and threads of Rust's are none. See "Using
+/// POSIX Threads in a Cocoa Application" in Apple's Threading Programming Guide. On GNUstep, where
+/// a thread of ours would set them up beside the main one, that has crashed an app that was just
+/// drawing.
+fn announce_threads() {
+    if NSThread::isMultiThreaded() {
+        return;
+    }
+    // SAFETY: every class answers `self`, on any thread.
+    unsafe {
+        NSThread::detachNewThreadSelector_toTarget_withObject(
+            sel!(self),
+            objc2::class!(NSObject).as_ref(),
+            None,
+        );
+    }
+}
+
 /// Makes it, and has it hear of what happens. Once.
 pub(crate) fn open(mtm: MainThreadMarker) {
     DOOR.with(|cell| {
         cell.get_or_init(|| {
+            announce_threads();
             // SAFETY: `init` of NSObject.
             let door: Retained<Door> = unsafe { msg_send![Door::alloc(mtm), init] };
             hear(&door);
