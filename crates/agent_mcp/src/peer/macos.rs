@@ -16,6 +16,8 @@ use std::{
     path::PathBuf,
 };
 
+pub(crate) use super::unheld::Held;
+
 use super::Credentials;
 
 /// Whether this platform tells who is at the other end.
@@ -59,19 +61,6 @@ fn option<T: Copy>(socket: impl AsFd, name: c_int) -> io::Result<T> {
     // SAFETY: it was zeroed, and the kernel has filled all of it; both types that are asked for
     // are numbers, of which any bits are one.
     Ok(unsafe { value.assume_init() })
-}
-
-/// A handle on the process that connected: this system has none, when it started has to do.
-pub(crate) struct Held;
-
-impl Held {
-    pub(crate) fn at(_socket: impl AsFd, _pid: u32) -> Self {
-        Self
-    }
-
-    pub(crate) fn has_ended(&self) -> bool {
-        false
-    }
 }
 
 /// When the process started, in microseconds since 1970.

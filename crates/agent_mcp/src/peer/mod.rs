@@ -7,6 +7,8 @@
     path = "other.rs"
 )]
 mod platform;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod unheld;
 
 use std::{os::fd::AsFd, sync::Arc};
 

@@ -2,6 +2,8 @@
 
 use std::{io, os::fd::AsFd, path::PathBuf};
 
+pub(crate) use super::unheld::Held;
+
 use super::Credentials;
 
 /// Whether this platform tells who is at the other end.
@@ -10,19 +12,6 @@ pub(crate) const AVAILABLE: bool = false;
 /// Who connected, as of when it did.
 pub(crate) fn credentials(_socket: impl AsFd) -> io::Result<Credentials> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-/// A handle on the process that connected: this system has none, when it started has to do.
-pub(crate) struct Held;
-
-impl Held {
-    pub(crate) fn at(_socket: impl AsFd, _pid: u32) -> Self {
-        Self
-    }
-
-    pub(crate) fn has_ended(&self) -> bool {
-        false
-    }
 }
 
 /// When the process started.
