@@ -318,32 +318,37 @@ fn turn_over(mtm: MainThreadMarker) {
     }
 }
 
-/// Beside the window that the user works in, so that it covers none of it where there is room.
+/// Beside the window that the user works in, so that it covers none of it where there is room, and
+/// below the panels that are open; in the corner of the screen, where there is no such window.
 fn place(mtm: MainThreadMarker, panel: &NSPanel) -> NSPoint {
     let size = panel.frame().size;
-    let screen = NSScreen::mainScreen(mtm).map(|screen| screen.visibleFrame());
-    let app = NSApplication::sharedApplication(mtm);
-    let window = app
-        .mainWindow()
-        .or_else(|| app.keyWindow())
-        .map(|window| window.frame());
-    let (Some(screen), Some(window)) = (screen, window) else {
+    let Some(screen) = NSScreen::mainScreen(mtm).map(|screen| screen.visibleFrame()) else {
         return NSPoint::new(EDGE, EDGE);
     };
-    let top = window.origin.y + window.size.height - size.height;
-    let right = window.origin.x + window.size.width + EDGE;
-    let left = window.origin.x - size.width - EDGE;
+    let app = NSApplication::sharedApplication(mtm);
+    let window = app.mainWindow().or_else(|| app.keyWindow());
     let most = screen.origin.x + screen.size.width - size.width;
-    let x = if right <= most {
-        right
-    } else if left >= screen.origin.x {
-        left
-    } else {
-        most
+    let (x, top) = match window.map(|window| window.frame()) {
+        None => (
+            screen.origin.x + EDGE,
+            screen.origin.y + screen.size.height - EDGE,
+        ),
+        Some(window) => {
+            let right = window.origin.x + window.size.width + EDGE;
+            let left = window.origin.x - size.width - EDGE;
+            let x = if right <= most {
+                right
+            } else if left >= screen.origin.x {
+                left
+            } else {
+                most
+            };
+            (x, window.origin.y + window.size.height)
+        }
     };
     let taken: Vec<NSRect> =
         OPEN.with_borrow(|open| open.iter().map(|it| it.ivars().panel.frame()).collect());
-    let y = below(top, size.height, &taken);
+    let y = below(top - size.height, size.height, &taken);
     NSPoint::new(x, y.max(screen.origin.y))
 }
 
