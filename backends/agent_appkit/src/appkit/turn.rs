@@ -194,6 +194,10 @@ pub(crate) fn went_on(mtm: MainThreadMarker) {
     let acting = with_ui(|ui| ui.acting.take()).flatten();
     let Some(acting) = acting else { return };
     finish(mtm, acting);
+    // GNUstep's run loop, when it has just fired what was delayed, takes another thread's message and
+    // performs it only when it turns again, which may be long; and the client has its answer.
+    #[cfg(feature = "gnustep")]
+    door::wake_later();
     look_again(mtm);
     // What else waits has waited for this, or would wait for the handler to come back.
     if let Some(shared) = shared() {
