@@ -104,7 +104,7 @@ fn listed(found: &[(Store, Vec<Rule>)]) -> String {
         }
     }
     if out.is_empty() {
-        out.push_str("nothing is remembered about any agent\n");
+        out.push_str("nothing is saved about any agent; what ends with an app is shown there\n");
     }
     out
 }

@@ -6,7 +6,7 @@ use std::{env, ffi::OsStr, os::unix::process::CommandExt as _, path::PathBuf, pr
 use agent_mcp::Running;
 use serde_json::{Value, json};
 
-use crate::{apps::Apps, once};
+use crate::{apps::Apps, once::Once};
 
 /// What the program is called.
 const PROGRAM: &str = "agent-inspector";
@@ -53,8 +53,9 @@ pub(crate) fn run(app: Option<&str>, open: bool) -> Result<(), String> {
 /// of a request is looked at before, and this one has none.
 fn is_armed(app: &Running) -> Result<bool, String> {
     let ask = json!({"jsonrpc": "2.0", "id": 0, "method": "inspector.node", "params": {}});
-    let reply = once::ask(app, &[ask])?.next().transpose()?;
-    let reply: Value = serde_json::from_slice(&reply.unwrap_or_default())
+    let mut once = Once::to(app)?;
+    once.send(&ask)?;
+    let reply: Value = serde_json::from_slice(&once.line()?)
         .map_err(|_| "it answered with no reply".to_owned())?;
     Ok(reply["error"]["data"]["reason"] != "method_not_found")
 }

@@ -20,7 +20,7 @@ use std::{
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use serde_json::{Map, Value, json};
 
-use crate::traffic::Traffic;
+use crate::{shown::escape, traffic::Traffic};
 
 /// Lines that wait for the disk.
 const QUEUE: usize = 1_024;
@@ -122,16 +122,15 @@ impl Drop for Audit {
     }
 }
 
-/// An id, as it is logged.
-pub(crate) fn word(id: &str) -> String {
-    if id.len() <= MAX_WORD {
-        return id.to_owned();
+/// A word from outside, as it is logged: in a terminal it can neither reorder nor hide what stands
+/// around it.
+pub(crate) fn word(word: &str) -> String {
+    let end = word.floor_char_boundary(MAX_WORD);
+    let cut = escape(word.get(..end).unwrap_or_default());
+    if end == word.len() {
+        return cut;
     }
-    let mut end = MAX_WORD;
-    while !id.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", id.get(..end).unwrap_or_default())
+    format!("{cut}…")
 }
 
 /// A file that is appended to, and put aside when it is full: `log.jsonl`, `log.jsonl.1`, ...
@@ -386,6 +385,7 @@ mod tests {
     #[test]
     fn rule_10_a_word_is_cut() {
         assert_eq!(word("save"), "save");
+        assert_eq!(word("a\u{202e}b\n"), "a\\u{202e}b\\n");
         let long = word(&"ä".repeat(200));
         assert!(long.len() <= MAX_WORD + 3 && long.ends_with("ä…"));
     }

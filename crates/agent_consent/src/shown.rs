@@ -125,7 +125,8 @@ impl Text {
     }
 }
 
-fn escape(words: &str) -> String {
+/// Without anything that breaks a line, reorders or hides.
+pub(crate) fn escape(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in words.chars() {
         match c {

@@ -32,6 +32,9 @@ pub(crate) fn draw(
         (true, ..) => texts.stopped.clone(),
         (_, Some(one), _) => Texts::fill(&texts.acting, "agent", &name(&one.who, texts)),
         (_, None, []) => texts.nobody.clone(),
+        (_, None, [one]) if one.admitted.is_empty() => {
+            Texts::fill(&texts.asking, "agent", &name(&one.who, texts))
+        }
         (_, None, [one]) => Texts::fill(&texts.one, "agent", &name(&one.who, texts)),
         (_, None, all) => Texts::fill(&texts.several, "count", &all.len().to_string()),
     };

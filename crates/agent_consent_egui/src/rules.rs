@@ -41,11 +41,7 @@ fn rule(ui: &mut Ui, remembered: &Remembered, texts: &Texts) -> bool {
         (Scope::Inspector, false) => &texts.may_not_inspect,
     };
     let agent = quoted(&rule.name);
-    let taken_back = ui.horizontal_wrapped(|ui| {
-        ui.strong(Texts::fill(decided, "agent", &agent));
-        let label = Texts::fill(&texts.take_back, "agent", &agent);
-        ui.button(label).clicked()
-    });
+    ui.strong(Texts::fill(decided, "agent", &agent));
     let until = match (rule.until, remembered.stored) {
         (Some(until), true) => Texts::fill(&texts.until, "time", &time(until)),
         (None, true) => texts.until_taken_back.clone(),
@@ -70,7 +66,8 @@ fn rule(ui: &mut Ui, remembered: &Remembered, texts: &Texts) -> bool {
             }
         });
     }
-    taken_back.inner
+    let label = Texts::fill(&texts.take_back, "agent", &agent);
+    ui.button(label).clicked()
 }
 
 /// To the minute, as a person reads it.

@@ -34,6 +34,8 @@ texts! {
     nobody = "No agent is connected";
     /// The indicator, for one agent; `{agent}`.
     one = "Connected: {agent}";
+    /// The indicator, for one that has not been let in; `{agent}`.
+    asking = "Not let in yet: {agent}";
     /// The indicator, for several; `{count}`.
     several = "{count} agents are connected";
     /// The indicator, while an agent acts; `{agent}`.
@@ -72,17 +74,17 @@ texts! {
     /// In that list; `{agent}`.
     may_not_inspect = "{agent} may not inspect this app";
     /// Since when that holds; `{time}`.
-    since = "Since {time}";
+    since = "since {time},";
     /// Until when, after [`since`](Self::since); `{time}`.
-    until = "until {time}";
+    until = "until {time};";
     /// The same, of what has no end.
-    until_taken_back = "until you take it back";
+    until_taken_back = "until you take it back;";
     /// The same, of what isn't on the disk.
-    until_quit = "until this app quits";
+    until_quit = "until this app quits;";
     /// How often it was made use of; `{count}`, `{time}`: the last time.
-    used = "(used {count} times, last {time})";
+    used = "used: {count}, last {time}";
     /// The same, of what never was.
-    not_used = "(not used yet)";
+    not_used = "not used yet";
     /// Opens what the agent was known by.
     evidence = "What it is known by";
     /// The button that takes one back; `{agent}`.

@@ -557,7 +557,7 @@ fn what_was_decided_is_shown_and_can_be_taken_back() {
     let name = "“Helper\\u{201d}\\nAllowed by system”";
     assert!(shown(&window, &format!("{name} may use this app")));
     assert!(shown(&window, "“Other” may not use this app"));
-    assert!(shown(&window, "(used 1 times") && shown(&window, "(not used yet)"));
+    assert!(shown(&window, "used: 1, last") && shown(&window, "not used yet"));
     // Agents see nothing of it.
     let whole = window.ask(Call::Describe(Describe {
         full: true,
@@ -648,6 +648,7 @@ fn every_word_can_be_replaced() {
         understood,
         nobody,
         one "agent",
+        asking "agent",
         several "count",
         acting "agent",
         stopped,

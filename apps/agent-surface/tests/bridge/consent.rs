@@ -188,7 +188,8 @@ pub(crate) fn rule_2_what_the_command_takes_back_is_over_for_who_is_connected() 
     let said = place.run(&["consent", "--revoke-all"]);
     assert_eq!(said, (true, "forgotten: \"daily\" in org.a\n".to_owned()));
     let served = served + 1 + ask_until_refused(&mut daily.client);
-    let nothing = "nothing is remembered about any agent\n".to_owned();
+    let nothing =
+        "nothing is saved about any agent; what ends with an app is shown there\n".to_owned();
     assert_eq!(place.run(&["consent"]), (true, nothing));
     assert_eq!(app.quit(), served);
 }
@@ -270,7 +271,7 @@ pub(crate) fn rule_13_a_spoilt_rule_is_told_of_and_lets_nobody_in() {
     let told = format!("agent-surface: \"{path}\" counts for nothing: it is not a JSON object\n");
     assert!(said.contains(&told), "{said}");
     assert!(
-        said.contains("nothing is remembered about any agent\n"),
+        said.contains("nothing is saved about any agent; what ends with an app is shown there\n"),
         "{said}"
     );
     let revoke = ["consent", "--revoke", &listed_as(&rule)];

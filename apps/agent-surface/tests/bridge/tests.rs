@@ -192,7 +192,10 @@ fn rule_2_the_host_is_named_to_the_app_and_refusals_are_readable() {
 
 fn what_is_remembered_is_listed_and_forgotten() {
     let place = Place::new();
-    let nothing = (true, "nothing is remembered about any agent\n".to_owned());
+    let nothing = (
+        true,
+        "nothing is saved about any agent; what ends with an app is shown there\n".to_owned(),
+    );
     assert_eq!(place.run(&["consent"]), nothing);
     let rule = |app: &str, name: &str, allow| {
         let rule = Rule {
