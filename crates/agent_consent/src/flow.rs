@@ -1441,3 +1441,86 @@ fn rule_13_no_file_lets_anybody_in_to_more_than_the_surface() {
     assert_eq!(app.request(&request), "allowed");
     assert_eq!(app.request(&full(&request)), "consent_pending");
 }
+
+#[test]
+fn all_is_taken_back_also_what_nobody_here_has_seen() {
+    let app = App::new();
+    // Of a second window of the app, while nobody is connected to this one; and of a clock that
+    // was wrong.
+    let store = Store::at(app.folder.path().join("rules"));
+    let agent = Agent::pretend("/opt/agent", "1");
+    let mut rule = crate::rule::tests::rule(agent.id().unwrap());
+    store.save(&rule).unwrap();
+    rule.agent = "another".into();
+    (rule.since, rule.until) = (NOON + 1_000, Some(NOON + 2_000));
+    store.save(&rule).unwrap();
+    app.consent.revoke_all();
+    let request = app.connect_as(1, agent);
+    assert_eq!(app.request(&request), "consent_pending");
+    eventually("nothing is left", || app.rule_files().is_empty());
+}
+
+#[test]
+fn what_cannot_be_proven_is_let_in_by_no_file_unless_the_app_says_so() {
+    let script = || {
+        let mut link = crate::Link::pretend("/usr/bin/node", "1");
+        link.script = Some(crate::Script {
+            path: "/a/agent.js".into(),
+            content: None,
+        });
+        Agent::pretend_behind(vec![link])
+    };
+    let app = App::answering([Answer::Always], Builder::remember_unproven);
+    app.request(&app.connect_as(1, script()));
+    app.settled();
+    let folder = app.folder;
+    drop((app.consent, app.gate));
+    let app = App::again(folder, [Answer::UntilQuit], |builder| builder);
+    let request = app.connect_as(1, script());
+    assert_eq!(app.request(&request), "consent_pending");
+    assert_eq!(app.request(&request), "allowed", "until the app quits");
+}
+
+#[test]
+fn a_question_of_who_went_is_one_of_who_stayed_and_asked() {
+    let app = App::new();
+    let notices = app.consent.notices();
+    for connection in [1, 2] {
+        app.request(&app.connect(connection, "agent"));
+    }
+    app.gate.gone(1);
+    // What is said is told, logged, and withdrawn by a stop.
+    assert!(app.user.answer(Answer::No));
+    let refused = notices
+        .try_iter()
+        .any(|it| matches!(it, Notice::Refused { who, .. } if who.connection == 2));
+    assert!(refused);
+
+    let app = App::new();
+    for connection in [1, 2] {
+        app.request(&app.connect(connection, "agent"));
+    }
+    app.connect(3, "agent");
+    app.gate.gone(1);
+    assert!(app.consent.stop(3));
+    assert_eq!((app.user.open(), app.user.withdrawn()), (0, 1));
+
+    // Nobody who asked is there any more, though the program is.
+    let app = App::new();
+    app.request(&app.connect(1, "agent"));
+    app.connect(2, "agent");
+    app.gate.gone(1);
+    assert_eq!((app.user.open(), app.user.withdrawn()), (0, 1));
+}
+
+#[test]
+fn a_mode_that_decides_leaves_nothing_to_ask() {
+    for mode in [Mode::AllowAll, Mode::DenyAll] {
+        let app = App::new();
+        app.request(&app.connect(1, "agent"));
+        app.consent.set_mode(mode);
+        assert_eq!((app.user.open(), app.user.withdrawn()), (0, 1), "{mode:?}");
+        // What is held back is judged again.
+        assert!(app.server.answered.lock().unwrap().contains(&1));
+    }
+}

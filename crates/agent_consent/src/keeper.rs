@@ -111,6 +111,7 @@ impl Keeper {
             for job in jobs {
                 match job {
                     Job::Save(rule) => self.saves.push_back((Instant::now(), rule)),
+                    Job::RemoveAll => self.remove_all(inner),
                     Job::Remove(id, name) => {
                         // What is taken back needs no saving.
                         self.saves.retain(|(_, rule)| rule.id() != id);
@@ -133,6 +134,22 @@ impl Keeper {
                 return;
             }
         }
+    }
+
+    /// What nobody here has seen yet, too.
+    fn remove_all(&mut self, inner: &Arc<Inner>) {
+        self.saves.clear();
+        inner.at_rules(|seen| {
+            *seen = None;
+            let app = inner.lock().settings.app.clone();
+            let rules = self.store.load().rules.into_iter();
+            let left = rules.filter(|rule| rule.app == app).filter_map(|rule| {
+                let why = self.store.remove(&rule.id()).err()?.to_string();
+                Some((rule.id(), rule.name, why))
+            });
+            let left = left.collect();
+            inner.change(|state| state.were_removed(left));
+        });
     }
 
     /// Saves what there is to save, in order, until another program is in the way. `last`: there

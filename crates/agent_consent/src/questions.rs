@@ -104,6 +104,26 @@ impl Questions {
             .find(|question| question.key == *key)
     }
 
+    /// A connection has gone: the questions that nobody asks any more. The others are from now on
+    /// asked by another that did.
+    pub(crate) fn left(&mut self, connection: u64) -> Vec<QuestionId> {
+        let mut moot = Vec::new();
+        for question in self.open.iter_mut().chain(&mut self.waiting) {
+            let About::Consent { askers, .. } = &mut question.about else {
+                continue;
+            };
+            if !askers.remove(&connection) {
+                continue;
+            }
+            match askers.iter().min() {
+                Some(other) if question.connection == connection => question.connection = *other,
+                Some(_) => {}
+                None => moot.push(question.id),
+            }
+        }
+        moot
+    }
+
     pub(crate) fn is_open(&self, id: QuestionId) -> bool {
         self.open.as_ref().is_some_and(|open| open.id == id)
     }

@@ -62,6 +62,8 @@ texts! {
     known_by_content = "It is known by its content: should it change, you are asked again.";
     /// `{script}`, `{program}`.
     script = "It is the script {script}, run by {program}. That can't be proven, so a yes ends when this app quits.";
+    /// After that, where it can be read; `{hash}`: of what is in it now, by SHA-256.
+    script_hash = "What is in it now has the hash {hash}.";
     /// Nothing is known of it that could be remembered.
     unknown = "Who it is can't be told, so a yes ends with this connection.";
     /// Of one that the app handed a connection to, under a name of the app's own.
@@ -197,21 +199,24 @@ impl Texts {
         Some(text)
     }
 
-    fn proof(&self, agent: &Agent, link: &Link) -> Option<Text> {
+    fn proof(&self, agent: &Agent, link: &Link) -> Vec<Text> {
         match (&link.script, &link.proof) {
-            (Some(Script { path, .. }), _) if !agent.is_proven() => {
+            (Some(Script { path, content }), _) if !agent.is_proven() => {
                 let program = link.executable.as_deref().unwrap_or(path);
-                Some(Text::fill(
-                    &self.script,
-                    &[
-                        ("script", Piece::theirs(&path.to_string_lossy())),
-                        ("program", Piece::theirs(&program.to_string_lossy())),
-                    ],
-                ))
+                let named = [
+                    ("script", Piece::theirs(&path.to_string_lossy())),
+                    ("program", Piece::theirs(&program.to_string_lossy())),
+                ];
+                let hash = content.as_deref().map(|hash| {
+                    let named = [("hash", Piece::theirs(hash))];
+                    Text::fill(&self.script_hash, &named)
+                });
+                let script = Text::fill(&self.script, &named);
+                [script].into_iter().chain(hash).collect()
             }
-            (_, Some(Proof::Path)) => Some(Text::ours(&self.known_by_path)),
-            (_, Some(Proof::Content(_))) => Some(Text::ours(&self.known_by_content)),
-            (_, None) => None,
+            (_, Some(Proof::Path)) => vec![Text::ours(&self.known_by_path)],
+            (_, Some(Proof::Content(_))) => vec![Text::ours(&self.known_by_content)],
+            (_, None) => Vec::new(),
         }
     }
 

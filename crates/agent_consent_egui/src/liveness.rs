@@ -13,6 +13,8 @@ pub const DEAD_FOR: f64 = 0.7;
 pub(crate) struct Seen {
     pub(crate) panel: Rect,
     pub(crate) window: Rect,
+    /// Where the window is on the screen, if that is told.
+    pub(crate) on_screen: Option<Rect>,
     pub(crate) focused: bool,
 }
 
@@ -30,6 +32,10 @@ impl Liveness {
         let same = |old: &Seen| {
             near(old.panel, seen.panel)
                 && near(old.window, seen.window)
+                && match (old.on_screen, seen.on_screen) {
+                    (Some(old), Some(seen)) => near(old, seen),
+                    (old, seen) => old == seen,
+                }
                 && old.focused == seen.focused
         };
         // A clock that ran backwards says nothing of how long.
@@ -81,6 +87,7 @@ mod tests {
         Seen {
             panel: Rect::from_min_size(pos2(x, 0.0), vec2(100.0, 50.0)),
             window: Rect::from_min_size(pos2(0.0, 0.0), vec2(800.0, 600.0)),
+            on_screen: None,
             focused: true,
         }
     }
@@ -93,6 +100,15 @@ mod tests {
         assert!(it.dead_for(10.6).is_some() && it.dead_for(10.7).is_none());
         it.look(at(0.4), 11.0);
         assert!(it.dead_for(11.0).is_none());
+        it.look(
+            Seen {
+                on_screen: Some(at(50.0).panel),
+                ..at(0.0)
+            },
+            10.8,
+        );
+        assert!(it.dead_for(10.9).is_some(), "the window was moved");
+        it.look(at(0.0), 10.8);
         let larger = Seen {
             panel: at(0.0).panel.expand(10.0),
             ..at(0.0)

@@ -133,6 +133,7 @@ impl Open {
             Seen {
                 panel,
                 window,
+                on_screen: ctx.input(|input| input.viewport().outer_rect),
                 focused,
             },
             now,

@@ -69,8 +69,7 @@ impl Agent {
         // since it connected: then nobody knows who connected.
         let first = chain.first();
         if first.is_none_or(|first| {
-            Some(first.started) != peer.started
-                || (peer.executable.is_some() && first.executable != peer.executable)
+            Some(first.started) != peer.started || first.executable != peer.executable
         }) {
             return Self::of(chain, None);
         }

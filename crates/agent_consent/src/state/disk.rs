@@ -1,9 +1,6 @@
 //! What the disk says, and what it refuses.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::Path,
-};
+use std::{collections::HashMap, path::Path};
 
 use agent_core::{RevokedUntil, Scope};
 use serde_json::json;
@@ -35,7 +32,7 @@ impl State {
             // To more than the surface nobody is let in beyond the run, whatever a file says.
             .filter(|rule| !rule.allow || rule.scope == Scope::Surface)
             .map(|rule| (rule.id(), rule))
-            .filter(|(id, _)| !removed.contains_key(id))
+            .filter(|(id, _)| !removed.contains_key(id) && !self.removing_all)
             .collect();
         let answers = |rules: &HashMap<RuleId, Rule>| {
             let mut all: Vec<_> = rules
@@ -70,15 +67,7 @@ impl State {
         self.effects.push_back(Effect::Answered(theirs));
         let cut = self.sweep(RevokedUntil::Gone);
         // A question that a rule has answered meanwhile needs no answer.
-        let connections = &self.connections;
-        let moot: HashSet<Key> = connections
-            .values()
-            .filter(|known| self.standing(known, Scope::Surface) != Standing::Ask)
-            .map(|known| known.key.clone())
-            .collect();
-        self.withdraw(|question| {
-            question.scope() == Some(Scope::Surface) && moot.contains(&question.key)
-        });
+        self.withdraw_moot();
         self.advance();
         cut
     }
@@ -150,6 +139,14 @@ impl State {
                 self.removed.insert(id.clone(), name.to_owned());
                 self.not_removed(id, why);
             }
+        }
+    }
+
+    /// All that was there when it was to be removed is gone, but for these.
+    pub(crate) fn were_removed(&mut self, left: Vec<(RuleId, String, String)>) {
+        self.removing_all = false;
+        for (id, name, why) in left {
+            self.was_removed(&id, &name, Err(why));
         }
     }
 

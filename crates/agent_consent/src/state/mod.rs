@@ -76,6 +76,8 @@ pub(crate) enum Effect {
 pub(crate) enum Job {
     Save(Rule),
     Remove(RuleId, String),
+    /// All of this app's that are there.
+    RemoveAll,
 }
 
 /// A rule, and how long it is kept.
@@ -138,6 +140,8 @@ pub(crate) struct State {
     run: HashMap<RuleId, Rule>,
     /// Revoked, and maybe still on the disk: by the names of whom they were about.
     removed: HashMap<RuleId, String>,
+    /// All that is on the disk was revoked, and maybe is still there.
+    removing_all: bool,
     /// What is to be saved or removed may never be.
     rules_hang: bool,
     used: HashMap<RuleId, Use>,
@@ -178,6 +182,7 @@ impl State {
             unsaved: HashMap::new(),
             run: HashMap::new(),
             removed: HashMap::new(),
+            removing_all: false,
             rules_hang: false,
             used: HashMap::new(),
             calm: HashMap::new(),
@@ -221,7 +226,11 @@ impl State {
             self.log("gone", &who, []);
         }
         self.tell(Notice::Gone { who });
+        // A question goes with the last connection that asked; until then it is one of theirs.
+        let moot: HashSet<QuestionId> = self.questions.left(connection).into_iter().collect();
+        self.withdraw(|question| moot.contains(&question.id));
         if self.connections.values().any(|other| other.key == gone.key) {
+            self.advance();
             return;
         }
         self.yeses.retain(|yes| yes.key != gone.key);
@@ -290,10 +299,15 @@ impl State {
     /// A no wins over a yes.
     fn remembered(&self, known: &Known, scope: Scope) -> Option<bool> {
         let now = self.clock.unix();
-        let all = [&self.run, &self.unsaved, &self.stored];
-        let theirs = known.rule(scope).into_iter();
-        let rules = theirs.flat_map(|id| all.into_iter().filter_map(|rules| rules.get(id)));
-        let answers = rules.filter(|rule| rule.holds(now)).map(|rule| rule.allow);
+        // A file may be of a time when the app remembered what can't be proven, too.
+        let counts = known.agent.is_proven() || self.settings.remembers_unproven;
+        let theirs = |rules: &HashMap<RuleId, Rule>| {
+            let rule = rules.get(known.rule(scope)?)?;
+            rule.holds(now).then_some(rule.allow)
+        };
+        let kept = [&self.unsaved, &self.stored].into_iter().filter_map(theirs);
+        let kept = kept.filter(|allow| counts || !allow);
+        let answers = theirs(&self.run).into_iter().chain(kept);
         let once = known.once.contains(&scope).then_some(true);
         answers.chain(once).min()
     }
@@ -394,6 +408,21 @@ impl State {
             let theirs = self.of(&question.key);
             self.effects.push_back(Effect::Answered(theirs));
         }
+    }
+
+    /// Takes back the questions to which a rule or the mode is the answer by now.
+    pub(crate) fn withdraw_moot(&mut self) {
+        let moot: HashSet<(Key, Scope)> = self
+            .connections
+            .values()
+            .flat_map(|known| SCOPES.map(|scope| (known, scope)))
+            .filter(|(known, scope)| self.standing(known, *scope) != Standing::Ask)
+            .map(|(known, scope)| (known.key.clone(), scope))
+            .collect();
+        self.withdraw(|question| {
+            let scope = question.scope();
+            scope.is_some_and(|scope| moot.contains(&(question.key.clone(), scope)))
+        });
     }
 
     /// Opens the next question, if none is open.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use agent_core::{Channel, RevokedUntil};
 use serde_json::json;
 
-use super::{Calm, Job, Remembered, State};
+use super::{Calm, Job, State};
 use crate::{
     agents::{Known, SCOPES},
     audit::word,
@@ -32,8 +32,16 @@ impl State {
     }
 
     pub(crate) fn revoke_all(&mut self) -> Cut {
-        for Remembered { id, .. } in self.rules() {
+        // Those too that don't hold just now: clocks are set.
+        let all = [&self.run, &self.unsaved, &self.stored];
+        let all: Vec<RuleId> = all.into_iter().flat_map(HashMap::keys).cloned().collect();
+        for id in all {
             self.forget(&id);
+        }
+        if self.no_disk.is_none() {
+            // And those that are on the disk, and that nobody here has seen yet.
+            self.removing_all = true;
+            self.jobs.push_back(Job::RemoveAll);
         }
         self.tell(Notice::RulesChanged);
         self.cut(|_| true, RevokedUntil::Gone)
@@ -88,6 +96,7 @@ impl State {
         self.mode = mode;
         let until = RevokedUntil::Admitted;
         these.extend(self.sweep(until).these);
+        self.withdraw_moot();
         self.advance();
         Cut { these, until }
     }
@@ -156,7 +165,9 @@ impl State {
             }
         }
         self.yeses.retain(|yes| !keys.contains(&yes.key));
-        self.withdraw(|question| these.contains(&question.connection));
+        self.withdraw(|question| {
+            these.contains(&question.connection) || keys.contains(&question.key)
+        });
         for who in cut {
             self.log("revoked", &who, []);
             self.tell(Notice::Revoked { who });

@@ -146,7 +146,8 @@ fn a_question_names_who_asks_and_all_who_started_what_connected() {
          Program: “/usr/bin/node”. It connected through “/home/ada/.cargo/bin/agent-surface”, \
          started by “/usr/bin/dash”, started by “/usr/bin/node”, started by “/usr/bin/zsh”\n\
          It is the script “/home/ada/agent.js”, run by “/usr/bin/node”. That can't be proven, so \
-         a yes ends when this app quits.",
+         a yes ends when this app quits.\n\
+         What is in it now has the hash “5eed”.",
     );
     check(
         by_nobody(),

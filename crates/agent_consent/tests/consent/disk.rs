@@ -170,7 +170,7 @@ fn a_child_on_a_full_disk() {
             uid: Some(rustix::process::geteuid().as_raw()),
             pid: Some(parent),
             started: Some(started(parent)),
-            executable: None,
+            executable: fs::read_link(format!("/proc/{parent}/exe")).ok(),
             named: None,
         })),
         verb: Verb::Click,
