@@ -7,8 +7,6 @@ use serde_json::json;
 
 use super::{Cut, Effect, MAX_CALM, State};
 use crate::{
-    agents::Key,
-    decide::Standing,
     notice::Notice,
     rule::{Rule, RuleId},
     shown::{Piece, Text},
