@@ -37,60 +37,48 @@ pub(crate) struct Known {
     pub(crate) revoked: bool,
     /// That it was turned away was told.
     pub(crate) turned_away: bool,
-    pub(crate) refusals: Refusals,
-    pub(crate) reads: Reads,
+    /// What was refused, whatever it was.
+    pub(crate) refusals: Logged,
+    /// What was read, by its node.
+    pub(crate) reads: Logged,
 }
 
 /// How often it is logged that what an agent asks for is refused, and that it reads a node.
 const LOG_REFUSED: Duration = Duration::from_secs(1);
 const LOG_READ: Duration = Duration::from_secs(60);
 
-/// Nodes of which it is kept when it was logged that an agent read them.
-const MAX_READ: usize = 64;
+/// Words of which it is kept when they were last logged.
+const MAX_LOGGED: usize = 64;
 
-/// What was refused of a connection and is in the log.
-#[derive(Default)]
-pub(crate) struct Refusals {
-    logged: Option<Duration>,
+/// What of a connection is in the log, so that it isn't there again for a while.
+pub(crate) struct Logged {
+    every: Duration,
+    at: HashMap<String, Duration>,
     skipped: u64,
 }
 
-impl Refusals {
-    /// `None`: this one is not to be logged. Else how many were not since the last that was.
-    pub(crate) fn skipped_before(&mut self, now: Duration) -> Option<u64> {
-        if self
-            .logged
-            .is_some_and(|it| now.saturating_sub(it) < LOG_REFUSED)
-        {
-            self.skipped += 1;
-            return None;
+impl Logged {
+    fn every(every: Duration) -> Self {
+        Self {
+            every,
+            at: HashMap::new(),
+            skipped: 0,
         }
-        self.logged = Some(now);
-        Some(std::mem::take(&mut self.skipped))
     }
-}
 
-/// What a connection has read and is in the log.
-#[derive(Default)]
-pub(crate) struct Reads {
-    logged: HashMap<String, Duration>,
-    skipped: u64,
-}
-
-impl Reads {
     /// `None`: this one is not to be logged. Else how many were not since the last that was.
-    pub(crate) fn skipped_before(&mut self, node: &str, now: Duration) -> Option<u64> {
-        let is_fresh = |logged: Duration| now.saturating_sub(logged) < LOG_READ;
-        let logged = self.logged.get(node).copied();
-        if logged.is_none() && self.logged.len() >= MAX_READ {
-            self.logged.retain(|_, logged| is_fresh(*logged));
+    pub(crate) fn skipped_before(&mut self, word: &str, now: Duration) -> Option<u64> {
+        let is_fresh = |at: Duration| now.saturating_sub(at) < self.every;
+        let known = self.at.get(word).copied();
+        if known.is_none() && self.at.len() >= MAX_LOGGED {
+            self.at.retain(|_, at| is_fresh(*at));
         }
-        let full = logged.is_none() && self.logged.len() >= MAX_READ;
-        if full || logged.is_some_and(is_fresh) {
+        let full = known.is_none() && self.at.len() >= MAX_LOGGED;
+        if full || known.is_some_and(is_fresh) {
             self.skipped += 1;
             return None;
         }
-        self.logged.insert(node.to_owned(), now);
+        self.at.insert(word.to_owned(), now);
         Some(std::mem::take(&mut self.skipped))
     }
 }
@@ -122,8 +110,8 @@ impl Known {
             admitted: HashSet::new(),
             revoked: false,
             turned_away: false,
-            refusals: Refusals::default(),
-            reads: Reads::default(),
+            refusals: Logged::every(LOG_REFUSED),
+            reads: Logged::every(LOG_READ),
         }
     }
 

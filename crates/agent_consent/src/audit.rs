@@ -100,14 +100,13 @@ impl Audit {
         let mut line = rest;
         line.insert("at".into(), json!(at));
         line.insert("event".into(), json!(event));
-        self.traffic.send();
         let sent = self
             .queue
             .as_ref()
             .map(|queue| queue.try_send(Value::Object(line)));
-        if !matches!(sent, Some(Ok(()))) {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            self.traffic.unsend();
+        match sent {
+            Some(Ok(())) => self.traffic.send(),
+            _ => drop(self.lost.fetch_add(1, Ordering::Relaxed)),
         }
     }
 }

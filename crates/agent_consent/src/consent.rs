@@ -186,13 +186,7 @@ impl Consent {
         self.inner().work.notify_all();
     }
 
-    /// For tests of what is in it.
-    #[cfg(test)]
-    pub(crate) fn within(&self) -> &Arc<Inner> {
-        self.inner()
-    }
-
-    fn inner(&self) -> &Arc<Inner> {
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.life.inner
     }
 }

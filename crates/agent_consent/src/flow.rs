@@ -1273,7 +1273,7 @@ fn rule_9_a_disk_that_hangs_is_told_of_while_it_hangs() {
     let known = app.connect(1, "known");
     app.request(&known);
     app.settled();
-    let hangs = app.consent.within().hang();
+    let hangs = app.consent.inner().hang();
     let agent = request(2);
     app.consent
         .pretend_known(&agent, Agent::pretend("/opt/agent", "1"));
@@ -1318,7 +1318,7 @@ impl Sink for Stuck {
 fn rule_9_a_log_whose_disk_hangs_is_told_of_while_it_hangs() {
     let (let_go, stuck) = std::sync::mpsc::channel();
     let app = App::with(|builder| builder.mode(Mode::AllowAll));
-    let inner = app.consent.within();
+    let inner = app.consent.inner();
     inner.lock().audit = Audit::to(Stuck(stuck), inner.log.clone(), |_| ()).ok();
     let agent = app.connect(1, "agent");
     app.request(&agent);

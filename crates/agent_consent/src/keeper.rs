@@ -128,7 +128,7 @@ impl Keeper {
                 self.look(inner);
             }
             if stopping || !watched || self.noted.elapsed() >= GATHER {
-                self.note_uses(inner);
+                self.note_uses(inner, watched && !stopping);
             }
             if stopping {
                 return;
@@ -142,13 +142,14 @@ impl Keeper {
         inner.at_rules(|seen| {
             *seen = None;
             let app = inner.lock().settings.app.clone();
-            let rules = self.store.load().rules.into_iter();
-            let left = rules.filter(|rule| rule.app == app).filter_map(|rule| {
+            let loaded = self.store.load();
+            let rules = loaded.rules.into_iter().filter(|rule| rule.app == app);
+            let left = rules.filter_map(|rule| {
                 let why = self.store.remove(&rule.id()).err()?.to_string();
                 Some((rule.id(), rule.name, why))
             });
             let left = left.collect();
-            inner.change(|state| state.were_removed(left));
+            inner.change(|state| state.all_removed(left, loaded.problems));
         });
     }
 
@@ -187,12 +188,13 @@ impl Keeper {
         self.looked = Instant::now();
     }
 
-    fn note_uses(&mut self, inner: &Arc<Inner>) {
+    /// `again`: what another program is in the way of now is noted the next time.
+    fn note_uses(&mut self, inner: &Arc<Inner>, again: bool) {
         self.noted = Instant::now();
         for (id, uses, last) in inner.change(|state| state.take_uses()) {
             let noted = inner.at_rules(|_| self.store.note_use(&id, uses, last));
-            // It is for people to read: should the disk refuse it, that changes nothing.
-            if noted.is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) {
+            // It is for people to read: that it is missing changes nothing.
+            if again && noted.is_err_and(|why| why.kind() == io::ErrorKind::WouldBlock) {
                 inner.lock().used_before(id, uses, last);
             }
         }

@@ -27,13 +27,9 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
+    /// What it is of may arrive before this is called: it is idle when both are the same.
     pub(crate) fn send(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// It was not sent after all.
-    pub(crate) fn unsend(&self) {
-        self.sent.fetch_sub(1, Ordering::Relaxed);
     }
 
     pub(crate) fn arrive(&self) {

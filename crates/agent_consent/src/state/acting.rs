@@ -110,7 +110,9 @@ impl State {
                 let node = request.target.as_deref().unwrap_or_default();
                 known.reads.skipped_before(node, now)
             }
-            (Some(known), refused) if refused != "allowed" => known.refusals.skipped_before(now),
+            (Some(known), refused) if refused != "allowed" => {
+                known.refusals.skipped_before("", now)
+            }
             _ => Some(0),
         };
         let Some(skipped) = skipped else { return };

@@ -140,9 +140,16 @@ impl State {
         }
     }
 
-    /// All that was there when it was to be removed is gone, but for these.
-    pub(crate) fn were_removed(&mut self, left: Vec<(RuleId, String, String)>) {
+    /// All that was there when it was to be removed is gone, but for these: which, of whom, why.
+    pub(crate) fn all_removed(
+        &mut self,
+        left: Vec<(RuleId, String, String)>,
+        problems: Vec<Problem>,
+    ) {
         self.removing_all = false;
+        for problem in problems {
+            self.report(problem);
+        }
         for (id, name, why) in left {
             self.was_removed(&id, &name, Err(why));
         }

@@ -229,12 +229,10 @@ impl State {
         // A question goes with the last connection that asked; until then it is one of theirs.
         let moot: HashSet<QuestionId> = self.questions.left(connection).into_iter().collect();
         self.withdraw(|question| moot.contains(&question.id));
-        if self.connections.values().any(|other| other.key == gone.key) {
-            self.advance();
-            return;
+        if !self.connections.values().any(|other| other.key == gone.key) {
+            self.yeses.retain(|yes| yes.key != gone.key);
+            self.withdraw(|question| question.key == gone.key);
         }
-        self.yeses.retain(|yes| yes.key != gone.key);
-        self.withdraw(|question| question.key == gone.key);
         self.advance();
     }
 

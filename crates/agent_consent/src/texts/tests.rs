@@ -399,7 +399,7 @@ fn all_that_is_shown_is_from_the_table_and_all_of_the_table_is_shown() {
     screen.answer(Answer::Always);
     screen.was_told("not_saved");
     screen.was_told("not_logged");
-    let inner = app.consent.within();
+    let inner = app.consent.inner();
     inner.change(|state| state.log_hangs(true));
     screen.was_told("disk_hangs");
 
